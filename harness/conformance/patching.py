@@ -90,7 +90,11 @@ def locate_refusal(bench: Bench) -> Place | None:
 
     It is the function if no line is found.  The guest is left in any state.
     """
-    actions = bench.actions.so_far()
+    return locate_request(bench, bench.actions.so_far())
+
+
+def locate_request(bench: Bench, actions: Actions) -> Place | None:
+    """The line of the last of these actions, a patching function's, that was not done right."""
     function = actions.patching(bench.image)
     with suppress(GuestError, GdbError):
         place = _locate(bench, WORDS, function, actions)
@@ -180,6 +184,8 @@ def _prepared_wrong(bench: Bench, function: str, actions: Actions) -> Place | No
     if not site:
         _come_to(bench, function, actions)
         site = site_of(bench, function, bench.registers.read())
+    if all(one.ip != site for one in bench.image.sites):
+        return None
     search, _ = _search(bench, WORDS, INIT_NOP, Actions(memory=actions.memory, site=site))
     return search.place(WORDS) if search is not None and search.is_wrong else None
 

@@ -89,8 +89,13 @@ class Search(WrittenWords):
             if registers_in(code.disassembled(self._steps[at].address), isa)[:1]
             == [isa.abi.results[0]]
             and not isa.cpu.is_store(code.linked(self._steps[at].address))
+            and not isa.cpu.is_conditional(code.linked(self._steps[at].address))
         ]
         place = self._place([first, *made][-1], f"made the answer; {UNWRITTEN}", in_slot=True)
+        called = self._bench.image.function_at(self._before.address)
+        if place and called and place.function != called.name:
+            # Others have made it: what is wrong is that nothing comes behind.
+            place = self._question(len(self._steps), f"asked last; {UNWRITTEN}") or place
         return place and at_return(self._bench.variant.spec.port.directory, place)
 
     def _answer(self) -> int:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The registers that a stub saves for a function of the kernel, for the port's accessors."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -87,7 +87,44 @@ class SavedRegisters(Retrace):
             return None
         nearest = min(writers, key=lambda other: (abs(other - word), other))
         how = "saves this" if nearest == word else "saves the word beside, and not this one"
-        return self._place(steps, writers[nearest], how, in_slot=True)
+        return self._place(steps, writers[nearest][-1], how, in_slot=True)
+
+    def last_write(self, names: Sequence[str], *, home: bool = False) -> Place | None:
+        """As of `Retrace`; the store, if the stub has saved another register over one of these."""
+        over = None if home else self.overwritten(names)
+        return over or super().last_write(names, home=home)
+
+    def overwritten(self, names: Sequence[str]) -> Place | None:
+        """The store of another register over one of these, which the stub puts back."""
+        twice = [word for word, made in self._stores[1].items() if len(made) > 1]
+        taken = (word for name in names for word in twice if self._takes(name, word))
+        return next(map(self.saved, taken), None)
+
+    def wrong_words(self, words: Sequence[int]) -> Place | None:
+        """The store of one of these words, which are wrong, or the one beside it."""
+        stored = [word for word in words if word in self._stores[1]]
+        return self.saved([*stored, *words][0])
+
+    def no_pt_regs(self) -> Place | None:
+        """The store that has the accessor return no struct pt_regs; or the accessor."""
+        return self._of_pt_regs(self.bench.registers.pattern(BELOW_STACK, 0), are_told=True)
+
+    def needless_pt_regs(self) -> Place | None:
+        """The store that has the accessor return a struct pt_regs; or the accessor."""
+        return self._of_pt_regs(0, are_told=False)
+
+    def _of_pt_regs(self, other: int, *, are_told: bool) -> Place | None:
+        """The store of the word by which the accessor decides: ``other`` there changes its answer.
+
+        ``are_told``: the answer is then that there are registers.
+        """
+        for word in self._frame:
+            back = self._enter()
+            self._write(word, [other])
+            self.bench.run_to(back)
+            if bool(Selftest(self.bench, self._number).read("regs")) == are_told:
+                return self.saved(word)
+        return accessor_of(self.bench, "arch_ftrace_get_regs", "decides whether there are any")
 
     def _made(self, value: int) -> Place | None:
         """The stub's instruction that made a value before it calls the function.
@@ -178,18 +215,19 @@ class SavedRegisters(Retrace):
         return mark == (last.to if register == pc else last.registers[register] & bench.isa.mask)
 
     @cached_property
-    def _stores(self) -> tuple[list[TracedStep], dict[int, int]]:
-        """The steps up to the function, and for words of the frame those that wrote them last."""
+    def _stores(self) -> tuple[list[TracedStep], dict[int, list[int]]]:
+        """The steps up to the function, and for words of the frame those that wrote them."""
         bench, frame = self.bench, self._frame
         start = self._begin()
         steps: list[TracedStep] = []
-        writers: dict[int, int] = {}
+        writers: dict[int, list[int]] = {}
         words = self._words()
         entry = bench.image.address_of(self._function)
         for step in self._steps(start, entry, values=False, stack=0, above=b""):
             now = self._words()
-            changed = (at for at, was, new in zip(frame, words, now, strict=True) if was != new)
-            writers |= dict.fromkeys(changed, len(steps))
+            for word, was, new in zip(frame, words, now, strict=True):
+                if was != new:
+                    writers.setdefault(word, []).append(len(steps))
             steps.append(step)
             words = now
         return steps, writers

@@ -131,6 +131,7 @@ class _Acting:
     ) -> None:
         self.bench, self._action = bench, (action, value, number)
         self._look = partial(watched, bench, name, stub=stub)
+        self._saved = SavedRegisters(bench, self._look)
 
     def prepare(self) -> CallSite:
         """As of `Retrace`."""
@@ -147,15 +148,15 @@ class _Acting:
     def other_way(self, setter: str) -> Place | None:
         """Why the stub did not return to the address that the tracer has set."""
         pc = self.bench.isa.abi.pc_register
-        return SavedRegisters(self.bench, self._look).not_put_back(pc, PC, setter)
+        return self._saved.not_put_back(pc, PC, setter)
 
     def other_registers(self, goal: int, names: Sequence[str]) -> Place | None:
         """Why these registers are wrong where the call leads to, ``goal``."""
-        acting = Retrace(self.bench, self.prepare, goal=goal)
+        acting, saved = Retrace(self.bench, self.prepare, goal=goal), self._saved
         result, returned = self.bench.isa.abi.results[0], self._action[0] is Action.RETURN
         if not returned or result not in names:
-            return acting.last_write(names)
-        saved, setter = SavedRegisters(self.bench, self._look), "ftrace_regs_set_return_value"
+            return saved.overwritten(names) or acting.last_write(names)
+        setter = "ftrace_regs_set_return_value"
         return saved.not_put_back(result, RESULT, setter, acting)
 
 

@@ -17,8 +17,8 @@ from harness.conformance.checks.j_tracers import (
     watched,
 )
 from harness.conformance.checks.registry import MODULES, check
-from harness.conformance.places import place_of
-from harness.conformance.retrace import Retrace
+from harness.conformance.patching import locate_request
+from harness.conformance.saved_registers import SavedRegisters
 from harness.conformance.selftests import Selftest
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import (
@@ -65,6 +65,7 @@ def _judge_regs(bench: Bench, name: str, stub: str, clause: str, below: bytes = 
     abi, mask = bench.isa.abi, bench.isa.mask
     entry, tracer = (bench.image.address_of(one) for one in (stub, SELFTEST))
     prepare = partial(watched, bench, name, stub=stub)
+    saved = SavedRegisters(bench, prepare)
     call = come_to(bench, prepare())
     lay_out(bench, call)
     if name == LEAF and not below:
@@ -82,14 +83,13 @@ def _judge_regs(bench: Bench, name: str, stub: str, clause: str, below: bytes = 
         call.called[SELFTEST], call.returns[SELFTEST] = [there], frame_records(bench, there)
         call.returns_to[SELFTEST] = bench.isa.pointed_to(there[abi.return_register])
     bench.run_to(there[abi.return_register] & mask)
-    found = dict(zip(abi.pt_regs, Selftest(bench, 0).regs, strict=False))
+    test, size = Selftest(bench, 0), bench.isa.word_size
+    found, start = dict(zip(abi.pt_regs, test.regs, strict=False)), test.read("regs")
     if stub == REGS_STUB:
         # The search for a place makes the guest fresh.
-        retrace = Retrace(bench, prepare)
-        judge_records(retrace, call, SELFTEST, f"a traced call of {name} through {stub}")
+        judge_records(saved, call, SELFTEST, f"a traced call of {name} through {stub}")
         told = f"a tracer of {name} got no struct pt_regs from {stub}"
-        place = partial(place_of, bench.image, entry, "is what the site calls")
-        if not bench.require(clause, bool(found) or not abi.pt_regs, told, place):
+        if not bench.require(clause, bool(found) or not abi.pt_regs, told, saved.no_pt_regs):
             return
     expected = call.before | {abi.pc_register: bench.sites.resumes(call.site)}
     wrong = {
@@ -99,11 +99,13 @@ def _judge_regs(bench: Bench, name: str, stub: str, clause: str, below: bytes = 
         if value != expected[register] & mask
         and (register in abi.at_site(call.site.form).pinned or value != arrived[register] & mask)
     }
+    half = stub == STUB and len(wrong) > len(found) // 2
+    words = [start + size * abi.pt_regs.index(register) for register in wrong]
     bench.require(
         clause,
         not wrong,
         f"struct pt_regs of {name} through {stub}: {', '.join(wrong)} is not as at the site",
-        partial(place_of, bench.image, entry, "makes it"),
+        saved.needless_pt_regs if half else partial(saved.wrong_words, words),
         registers={one: f"{was:#x} -> {now:#x}" for one, (was, now) in wrong.items()},
     )
 
@@ -185,7 +187,8 @@ def both_stubs_from_a_module(bench: Bench) -> None:
         what = f"{function}({', '.join(map(image.symbolize, addresses))}) for a module's site"
         with bench.fail_if_guest_dies("C21e"):
             status = bench.call(image.address_of(function), bench.port.record_of(site), *addresses)
-        if not bench.require("C21e", status == 0, f"{what}: error {status}"):
+        locate = partial(locate_request, bench, bench.actions.so_far())
+        if not bench.require("C21e", status == 0, f"{what}: error {status}", locate):
             return
         test.write(calls=0, regs=0)
         with bench.fail_if_guest_dies("C21e"):
@@ -195,4 +198,5 @@ def both_stubs_from_a_module(bench: Bench) -> None:
             "C21e",
             calls > 0 and (told == "with" or not full),
             f"{what}: {calls} calls of the tracer, {told} registers",
+            locate,
         )
