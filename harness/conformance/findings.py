@@ -37,9 +37,10 @@ _COMBINATION = re.compile(r"^\w+ without [A-Z_, ]+: ")
 OF_SLOTS = ("ftrace_update_ftrace_func", "ftrace_enable", "ftrace_disable", "ftrace_modify_graph")
 """Prefixes of the names of the port's functions that patch the slots of tracers."""
 
-WHOLE, FETCHED = "C9j", "C9k"
-"""Clauses about single stores: each word is written at once, and fetches see it afterwards."""
-OF_STORES = (WHOLE, FETCHED)
+WHOLE, FETCHED, ORDERED = "C9j", "C9k", "C22b"
+"""Clauses about single stores: each word is written at once, fetches see it afterwards, and other
+CPUs see a literal before the branch."""
+OF_STORES = (WHOLE, FETCHED, ORDERED)
 """Aspects of stores that are wrong whatever they write."""
 REFUSALS = (REFUSAL, HALF_DONE, REACH)
 OF_FRAME_POINTERS = ("C6a", "C6b")

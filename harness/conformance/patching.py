@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from harness.conformance.actions import INIT_NOP, Actions, Called, Written, first_patching
+from harness.conformance.actions import INIT_NOP, MAKE_NOP, Actions, Called, Written, first_patching
 from harness.conformance.bench import CALL_RETURNS, PANIC, START, Bench
 from harness.conformance.byte_search import ByteSearch
 from harness.conformance.conditions import constant_condition
@@ -48,9 +48,11 @@ def locate_patching(bench: Bench) -> None:
         if key not in known:
             known[key] = None
             # The guest may die again where it died before; then the line stays unknown.
-            with suppress(GuestError, GdbError):
-                wrong = _differing(failure.evidence)
-                known[key] = _locate(bench, aspect, failure.patching, actions, wrong)
+            wrong = _differing(failure.evidence)
+            for function in _called(failure.patching, actions):
+                with suppress(GuestError, GdbError):
+                    known[key] = _locate(bench, aspect, function, actions, wrong)
+                    break
         place = known[key]
         if place is not None:
             told[clause][number] = replace(failure, place=place)
@@ -102,6 +104,12 @@ def locate_request(bench: Bench, actions: Actions) -> Place | None:
             return place
     start = bench.image.symbols.get(function)
     return None if start is None else place_of(bench.image, start, CALLED)
+
+
+def _called(function: str, actions: Actions) -> Sequence[str]:
+    """The functions of the port that the kernel may have called for the site in ``function``."""
+    by_kernel = actions.site and actions.last_call is not None and function not in RECORD
+    return ("ftrace_modify_call", "ftrace_make_call", MAKE_NOP) if by_kernel else (function,)
 
 
 def _differing(evidence: Evidence) -> set[int]:

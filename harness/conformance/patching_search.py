@@ -3,7 +3,7 @@
 
 from dataclasses import replace
 
-from harness.conformance.findings import FETCHED, WHOLE
+from harness.conformance.findings import FETCHED, ORDERED, WHOLE
 from harness.conformance.memory_path import COMPARED_BEFORE
 from harness.conformance.places import at_return, merged_statement, outside_of_inline, port_file
 from harness.conformance.registers import names_memory, registers_in
@@ -40,6 +40,8 @@ class Search(WrittenWords):
             return self._wrote(0, WROTE_OTHERS)
         if aspect == WHOLE:
             return self._wrote(self._unhandled())
+        if aspect == ORDERED:
+            return self._wrote(0)
         if aspect == HALF_DONE:
             return self._wrote(0)
         if aspect == REACH and (made := self._maker()) is not None:

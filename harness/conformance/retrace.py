@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Single steps of a traced call, to find the port's instruction that a failure comes from."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from harness.conformance.bench import START, Bench
 from harness.conformance.conditions import constant_condition
-from harness.conformance.endings import Endings
-from harness.conformance.places import is_of_port, open_calls
-from harness.conformance.registers import names_memory, registers_in
+from harness.conformance.places import open_calls
+from harness.conformance.registers import registers_in
+from harness.conformance.stub_calls import StubCalls
 from harness.conformance.traced_call import (
     LANDING,
     NotReached,
@@ -24,7 +24,7 @@ LEAST_ADDRESS = 0x1000
 """Lower values are likely to be in registers by chance."""
 
 
-class Retrace(Endings):
+class Retrace(StubCalls):
     """A judged call, which is repeated in single steps if something is wrong with it."""
 
     def __init__(
@@ -284,77 +284,6 @@ class Retrace(Endings):
         place = next((self._place(steps, at, how, in_slot=True) for at in made), None)
         known = place and constant_condition(self.bench, [step.address for step in steps])
         return known or place
-
-    def not_asked(self, function: str) -> Place | None:
-        """Where a stub that came to its end decided not to call a C function.
-
-        That is its last conditional branch behind what it has called, its last jump there, or the
-        instruction that follows the call; its return, if that one restores already.
-        """
-        way = self._way(home=False, values=False)
-        if not way.arrived:
-            return None
-        steps, how = way.steps, f"did not ask for {function}"
-        start = max((at + 1 for at, step in enumerate(steps) if step.ran), default=0)
-        decided = self._last_branch(steps, start, f"decided last; {how}", assembled=True)
-        if decided is not None or not start:
-            return decided
-        longest = 2 * self.bench.isa.longest
-        # The last step is the return.
-        jumps = (
-            at
-            for at in range(len(steps) - 2, start, -1)
-            if self._is_stub(steps[at]) and not 0 < steps[at].to - steps[at].address <= longest
-        )
-        for jump in jumps:
-            return self._place(steps, jump, f"jumped; {how}")
-        if names_memory(self.bench.code.disassembled(steps[start].address)):
-            # It restores what it has saved, and asks nothing any more.
-            return self._place(steps, len(steps) - 1, f"returned; {how}")
-        return self._place(steps, start, f"follows {steps[start - 1].ran}; {how}")
-
-    def refusal(self, function: str) -> Place | None:
-        """The port's first conditional branch behind a call of a C function of the kernel's."""
-        steps = self._way(home=False, values=False).steps
-        called = next((at for at, step in enumerate(steps) if step.ran == function), len(steps))
-        how = f"decided first behind {function}"
-        return next((self._place(steps, at, how) for at in self._branches(steps, called)), None)
-
-    def return_early(self, function: str, how: str) -> Place | None:
-        """The last conditional branch of a C function of the port's, or of one that it called."""
-        steps = self._way(home=False, values=False).steps
-        return self._last_branch(steps, self._entry(steps, function), how, assembled=False)
-
-    def decision(self, function: str) -> Place | None:
-        """The stub's last conditional branch before a C function that it should not call."""
-        steps = self._way(home=False, values=False).steps
-        before = steps[: self._entry(steps, function)]
-        how = f"decided last on the way to {function}"
-        return self._last_branch(before, 0, how, assembled=True) or self.last_instruction()
-
-    def _entry(self, steps: Sequence[TracedStep], function: str) -> int:
-        """The step at which a function is entered; their number if it is not."""
-        entry = self.bench.image.symbols.get(function)
-        return next((at for at, step in enumerate(steps) if entry == step.address), len(steps))
-
-    def _last_branch(
-        self, steps: Sequence[TracedStep], start: int, how: str, *, assembled: bool
-    ) -> Place | None:
-        """The port's last conditional branch from a step on, in its assembly or in its C code."""
-        is_assembled = self.bench.image.is_assembled
-        branches = self._branches(steps, start)
-        found = [at for at in branches if is_assembled(steps[at].address) == assembled]
-        return self._place(steps, found[-1], how) if found else None
-
-    def _branches(self, steps: Sequence[TracedStep], start: int) -> Iterator[int]:
-        """The port's conditional branches from a step on."""
-        is_conditional, code = self.bench.isa.cpu.is_conditional, self.bench.code
-        for at in range(start, len(steps)):
-            address, of_kernel = steps[at].address, bool(steps[at].ran)
-            if of_kernel or not is_of_port(self.bench.image, address):
-                continue
-            if is_conditional(code.linked(address)):
-                yield at
 
     def first_difference(self, how: str, other: "Retrace", *alike: "Retrace") -> Place | None:
         """The port's first instruction behind which another call has another value in a register.

@@ -40,6 +40,7 @@ class WrittenWords(WatchedCall):
         self._stores = [at for at in range(len(steps)) if seen[at] != seen[at + 1]]
         self.right = right
         self.watched = range(start, start + len(before.memory))
+        self._wrong = wrong
         longest = bench.isa.longest
         of_wrong = self._stores_to(
             {one for start in wrong for one in range(start, start + longest)}
@@ -180,7 +181,7 @@ class WrittenWords(WatchedCall):
             offsets = [
                 isa.pointed_to(before[name]) + other - start for name in names for other in more
             ]
-            for offset in (one for one in offsets if one in self._needed):
+            for offset in (one for one in offsets if one in (self._needed or self._wrong)):
                 word = self._word(memory[offset : offset + isa.longest])
                 if any(self._is_word(word, before[name]) for name in names):
                     return self._last_made(word, at)

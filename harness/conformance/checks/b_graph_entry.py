@@ -177,6 +177,8 @@ def why_not_hijacked(
     if GRAPH_ENTER in call.called:
         another = _place_of_another(retrace, call) or _place_of_unused(retrace, call)
         place = another or retrace.hijack() or retrace.refusal(GRAPH_ENTER)
+        # Nothing is decided behind it, and nothing is made.
+        place = place or retrace.call_of(GRAPH_ENTER)
     elif prepare in call.called:
         how = f"did not call {GRAPH_ENTER}"
         place = (

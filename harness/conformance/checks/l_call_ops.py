@@ -10,9 +10,12 @@ from harness.conformance.checks.b_crossing import LEAF, OTHER
 from harness.conformance.checks.j_tracers import SECOND, STUB, into_stub
 from harness.conformance.checks.registry import check
 from harness.conformance.places import place_of
+from harness.conformance.retrace import Retrace
 from harness.conformance.selftests import Selftest
 from harness.conformance.switch import Switch
-from harness.conformance.verdict import Layer
+from harness.conformance.traced_call import SELFTEST
+from harness.conformance.verdict import Layer, Place
+from harness.conformance.ways import Prepare
 from harness.isa import CallSite
 from harness.tracer import LIST_OPS, NOP_OPS
 
@@ -28,36 +31,57 @@ def each_site_has_its_own_ops(bench: Bench) -> None:
     """A tracer for each of two functions, switched on in both orders, and calls of both in turn."""
     sites = [bench.sites.of(name) for name in (LEAF, SECOND)]
     for first in (0, 1):
-        bench.fresh()
-        Switch(bench).sites(True, sites)
         tests = [Selftest(bench, number) for number in (first, 1 - first)]
-        for test, site in zip(tests, sites, strict=True):
-            test.only(site)
-            test.switch(True)
+        _switch_each_on(bench, tests, sites)
         for round_ in (1, 2):
             for test, site in zip(tests, sites, strict=True):
                 with bench.fail_if_guest_dies("C22a"):
                     bench.call(site.function_address, 1)
                 found = {"calls": test.read("calls"), "op": test.read("op"), "ip": test.read("ip")}
-                bench.require(
+                told = {
+                    "expected": {"calls": round_, "op": test.ops, "ip": site.ip},
+                    "found": found,
+                }
+                message = f"a call of {site.function} did not come to its own tracer with its ops"
+                if not bench.require(
                     "C22a",
-                    found == {"calls": round_, "op": test.ops, "ip": site.ip},
-                    f"a call of {site.function} did not come to its own tracer with its ops",
-                    lambda: place_of(bench.image, bench.image.address_of(STUB), "takes the ops"),
-                    expected={"calls": round_, "op": test.ops, "ip": site.ip},
-                    found=found,
-                )
+                    found == told["expected"],
+                    message,
+                    partial(_of_ops, bench, partial(_switched, bench, tests, sites, site)),
+                    **told,
+                ):
+                    # The search for the place has made the guest fresh.
+                    return
+
+
+def _switch_each_on(bench: Bench, tests: Sequence[Selftest], sites: Sequence[CallSite]) -> None:
+    """The guest as booted, and each tracer for one of the sites."""
+    bench.fresh()
+    Switch(bench).sites(True, sites)
+    for test, site in zip(tests, sites, strict=True):
+        test.only(site)
+        test.switch(True)
+
+
+def _switched(
+    bench: Bench, tests: Sequence[Selftest], sites: Sequence[CallSite], site: CallSite
+) -> CallSite:
+    _switch_each_on(bench, tests, sites)
+    return site
+
+
+def _of_ops(bench: Bench, prepare: Prepare) -> Place | None:
+    """Where the stub made the address of what it called, or of the ops that it has handed over."""
+    retrace = Retrace(bench, prepare)
+    third = bench.isa.abi.argument_registers[2]
+    return retrace.target(SELFTEST) or retrace.origin(third, SELFTEST)
 
 
 @check("C22a", layer=Layer.CALL)
 def the_function_is_that_of_the_ops(bench: Bench) -> None:
     """An ops that is not in the list of tracers, in a literal that the debugger has written."""
-    bench.fresh()
-    site, size, order = bench.sites.of(LEAF), bench.isa.word_size, bench.image.byteorder
+    site = _with_own_ops(bench)
     listed, own = Selftest(bench, 0), Selftest(bench, 1)
-    listed.switch(True)
-    Switch(bench).sites(True, [site])
-    bench.write_memory(site.literal, own.ops.to_bytes(size, order))
     with bench.fail_if_guest_dies("C22a"):
         bench.call(site.function_address, 1)
     found = own.read("calls"), listed.read("calls")
@@ -65,10 +89,20 @@ def the_function_is_that_of_the_ops(bench: Bench) -> None:
         "C22a",
         found == (1, 0),
         "the stub does not call the function of the site's ops",
-        lambda: place_of(bench.image, bench.image.address_of(STUB), "calls it"),
+        partial(_of_ops, bench, partial(_with_own_ops, bench)),
         expected="one call of the site's, none of one that is in the list",
         found=found,
     )
+
+
+def _with_own_ops(bench: Bench) -> CallSite:
+    """The guest as booted, with a tracer in the list and another one in a site's literal."""
+    bench.fresh()
+    site, size, order = bench.sites.of(LEAF), bench.isa.word_size, bench.image.byteorder
+    Selftest(bench, 0).switch(True)
+    Switch(bench).sites(True, [site])
+    bench.write_memory(site.literal, Selftest(bench, 1).ops.to_bytes(size, order))
+    return site
 
 
 @check("C22f", layer=Layer.CALL)
@@ -115,7 +149,10 @@ def the_literal_follows_the_tracers(bench: Bench) -> None:
     for site in bench.image.sites:
         found = bench.word_at(site.literal)
         name = site.function
-        bench.require("C22c", found == nop, f"the literal of {name} is not ftrace_nop_ops at boot")
+        told = f"the literal of {name} is not ftrace_nop_ops at boot"
+        bench.actions.site = site.ip
+        bench.require("C22c", found == nop, told, **_listed(bench, site, nop, found))
+    bench.actions.site = 0
     switch, off = Switch(bench), bench.code.text()
     switch.sites(True, sites[:2])
     _judge(bench, sites, (several, several, nop), "on without a tracer")
@@ -153,17 +190,19 @@ def the_literal_follows_the_tracers(bench: Bench) -> None:
 def _judge(bench: Bench, sites: Sequence[CallSite], expected: Sequence[int], what: str) -> None:
     for site, ops in zip(sites, expected, strict=True):
         found = bench.word_at(site.literal)
-        bench.require(
-            "C22c",
-            found == ops,
-            f"{what}: the literal of {site.function} is another",
-            expected=_named(bench, ops),
-            found=_named(bench, found),
-        )
+        told = f"{what}: the literal of {site.function} is another"
+        bench.actions.site = site.ip
+        bench.require("C22c", found == ops, told, **_listed(bench, site, ops, found))
+    bench.actions.site = 0
 
 
-def _named(bench: Bench, address: int) -> str:
-    return f"{address:#x} {bench.image.object_at(address)}"
+def _listed(bench: Bench, site: CallSite, expected: int, found: int) -> dict[str, list[str]]:
+    """What the literal of a site has to be, and is, as the search for the place reads it."""
+    values = {"expected": expected, "found": found}
+    return {
+        title: [f"{site.literal:#x}: {value:#x} {bench.image.object_at(value)}"]
+        for title, value in values.items()
+    }
 
 
 @check("C22d", layer=Layer.PATCHING)
