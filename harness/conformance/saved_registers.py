@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from harness.conformance.bench import CALL_RETURNS, Bench
+from harness.conformance.comparison import MANY
 from harness.conformance.places import definition_of, is_of_port
 from harness.conformance.retrace import Retrace
 from harness.conformance.selftests import Selftest
@@ -107,23 +108,35 @@ class SavedRegisters(Retrace):
 
     def no_pt_regs(self) -> Place | None:
         """The store that has the accessor return no struct pt_regs; or the accessor."""
-        return self._of_pt_regs(self.bench.registers.pattern(BELOW_STACK, 0), are_told=True)
+        mark = self._deciding()
+        return self._accessor_of_pt_regs() if mark is None else self.saved(mark)
 
-    def needless_pt_regs(self) -> Place | None:
-        """The store that has the accessor return a struct pt_regs; or the accessor."""
-        return self._of_pt_regs(0, are_told=False)
+    def needless_pt_regs(self, words: Sequence[int]) -> Place | None:
+        """The store that has the accessor return a struct pt_regs of which these words are wrong.
 
-    def _of_pt_regs(self, other: int, *, are_told: bool) -> Place | None:
-        """The store of the word by which the accessor decides: ``other`` there changes its answer.
-
-        ``are_told``: the answer is then that there are registers.
+        If nothing in the frame says whether it is whole, it is the accessor, or one of the words if
+        most are right.
         """
+        mark = self._deciding()
+        if mark is not None:
+            return self.saved(mark)
+        most = len(words) > len(self.bench.isa.abi.pt_regs) // MANY
+        return self._accessor_of_pt_regs() if most else self.wrong_words(words)
+
+    def _deciding(self) -> int | None:
+        """The word of the frame that says whether struct pt_regs is whole; None if none does."""
         for word in self._frame:
-            back = self._enter()
-            self._write(word, [other])
-            self.bench.run_to(back)
-            if bool(Selftest(self.bench, self._number).read("regs")) == are_told:
-                return self.saved(word)
+            told = set()
+            for value in (0, self.bench.isa.mask):
+                back = self._enter()
+                self._write(word, [value])
+                self.bench.run_to(back)
+                told.add(bool(Selftest(self.bench, self._number).read("regs")))
+            if len(told) > 1:
+                return word
+        return None
+
+    def _accessor_of_pt_regs(self) -> Place | None:
         return accessor_of(self.bench, "arch_ftrace_get_regs", "decides whether there are any")
 
     def _made(self, value: int) -> Place | None:

@@ -24,6 +24,7 @@ from harness.conformance.traced_call import (
     lay_out,
 )
 from harness.conformance.verdict import Layer, Place
+from harness.errors import GuestDied
 from harness.isa import CallSite
 
 SECOND = "use_huge_leaf_frame"
@@ -67,13 +68,27 @@ def given(bench: Bench, name: str, number: int, stub: str = STUB, instead: str =
     except NotReached as error:
         retrace.go_first(error, partial(judge_first, retrace, groups))
         return
+    except GuestDied:
+        if not retrace.is_wrong_behind(
+            partial(_judge_behind, retrace, number, name, stub, instead)
+        ):
+            raise
+        return
+    _judge_behind(retrace, number, name, stub, instead, call)
+
+
+def _judge_behind(
+    retrace: SavedRegisters, number: int, name: str, stub: str, instead: str, call: TracedCall
+) -> None:
+    """A call that has come back to its site."""
+    bench, clause = retrace.bench, instead or "C18a"
     what, count = f"a call of {name} through {stub}", len(call.called.get(SELFTEST, ()))
     if bench.require(
         clause, count == 1, f"{what} came {count} times to the tracer", retrace.last_instruction
     ):
         _judge_given(retrace, call, number, what, instead)
     if instead:
-        compare(retrace, call, what, groups)
+        compare(retrace, call, what, dict.fromkeys(GROUPS, clause))
 
 
 def _judge_given(
@@ -82,7 +97,9 @@ def _judge_given(
     bench, test = retrace.bench, Selftest(retrace.bench, number)
     third = bench.isa.abi.argument_registers[2]
     op = call.first(SELFTEST)[third] & bench.isa.mask
-    right = bench.require(
+    # The search for a place makes the guest fresh.
+    values = list(_given(bench, call, test if op == test.ops else Selftest(bench, 0)))
+    bench.require(
         instead or "C18a",
         op == test.ops,
         f"{what}: op is not the tracer's own",
@@ -90,8 +107,6 @@ def _judge_given(
         expected=f"{test.ops:#x}",
         found=f"{op:#x}",
     )
-    noted = test if right else Selftest(bench, 0)
-    values = list(_given(bench, call, noted))
     as_due = [value for _, _, value, expected, found in values if expected == found]
     for clause, subject, value, expected, found in values:
         bench.require(
