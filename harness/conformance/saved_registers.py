@@ -66,7 +66,7 @@ class SavedRegisters(Retrace):
             return accessor_of(
                 self.bench, ACCESSORS[value[0]], "does not return what the stub has saved"
             )
-        return self._made(found) or self.saved(word)
+        return self._made(found, word) or self.saved(word)
 
     def not_put_back(
         self, register: str, value: Value, setter: str, acting: Retrace | None = None
@@ -139,13 +139,13 @@ class SavedRegisters(Retrace):
     def _accessor_of_pt_regs(self) -> Place | None:
         return accessor_of(self.bench, "arch_ftrace_get_regs", "decides whether there are any")
 
-    def _made(self, value: int) -> Place | None:
-        """The stub's instruction that made a value before it calls the function.
+    def _made(self, value: int, word: int) -> Place | None:
+        """The stub's instruction that made a value before it saved it in a word.
 
         The stack pointer is no value before it is copied.
         """
         before, _, steps, _ = self._way(home=self._is_return)
-        steps = steps[: self._entry(steps, self._function)]
+        steps = steps[: self._stores[1].get(word, [0])[-1]]
         but = (self.bench.isa.abi.stack_register,)
         made = next(self._makes(before, steps, lambda held: held == value, but), None)
         return (
