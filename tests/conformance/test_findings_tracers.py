@@ -34,7 +34,7 @@ STUB, UPDATE = "ftrace_caller", "ftrace_update_ftrace_func"
         # The slot is asked for the graph tracer and for the list of tracers.
         (ARGS, "no-graph-tracer-in-the-slot", "C10a", UPDATE, "!= ftrace_graph_func"),
         # A site that was prepared wrongly is refused later, or the guest dies of it at boot.
-        (ARGS, "return-address-not-kept", "C9b", "ftrace_init_nop", "INSN_NOP"),
+        (ARGS, "return-address-not-kept", "C9b", "ftrace_init_nop", "-EINVAL"),
         (ARGS, "record-at-the-first-word", "C8b", "ftrace_call_adjust", "return addr;"),
         (ARGS, "return-address-not-replaced", "C4d", "ftrace_graph_func", "function_graph_enter"),
         # Words of struct pt_regs that nothing has saved, or that were saved over others.
