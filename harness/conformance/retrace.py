@@ -37,7 +37,7 @@ class Retrace(StubCalls):
     def go(self, *, home: bool) -> TracedCall:
         """Make the call, before everything that is observed."""
         self.call = None
-        self.call = come_to(self.bench, self._prepare())
+        self.call = come_to(self.bench, self.prepare())
         step_through(self.bench, self.call, home=home, ended=self._ended)
         return self.call
 
@@ -55,7 +55,7 @@ class Retrace(StubCalls):
         bench = self.bench
         before = _failures(bench)
         self._site = bench.sites.of(START)
-        self._prepare()
+        self.prepare()
         with bench.fail_if_guest_dies(
             *bench.clauses_if_dead, locate=self.last_instruction, inside=bench.inside
         ):
@@ -86,7 +86,7 @@ class Retrace(StubCalls):
 
         `explain` raises ``error`` if nothing is wrong with this call either.
         """
-        self._site, self._prepare = None, prepare
+        self._site, self.prepare = None, prepare
         self._ways.clear()
         self._unexplained = error, _failures(self.bench)
         return self.go(home=home)

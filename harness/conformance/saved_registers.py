@@ -173,7 +173,7 @@ class SavedRegisters(Retrace):
 
     def _begin(self) -> int:
         """Come to the first instruction that is stepped; returns its address."""
-        call = come_to(self.bench, self._prepare())
+        call = come_to(self.bench, self.prepare())
         lay_out(self.bench, call)
         return call.site.address
 
@@ -270,6 +270,16 @@ class SavedResults(SavedRegisters):
     def _begin(self) -> int:
         super()._begin()
         return self.bench.run_to(LANDING)
+
+    def another(self, value: int) -> Place | None:
+        """The store of the word that has to have this value, for the guest dies of another one."""
+        for word in self._frame:
+            back = self._enter()
+            self._write(word, [value])
+            with suppress(GuestError, GdbError):
+                self.bench.run_to(back)
+                return self.saved(word)
+        return None
 
     @cached_property
     def _read(self) -> dict[Value, int]:

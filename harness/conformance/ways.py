@@ -83,7 +83,7 @@ class Ways:
         ``goal`` is where the call leads, if that is not behind its site.
         """
         self.bench = bench
-        self._prepare = prepare
+        self.prepare = prepare
         self._ended = ended
         self._goal = goal
         self._site: CallSite | None = None
@@ -102,7 +102,7 @@ class Ways:
 
     def _go(self, home: bool, values: bool) -> Way:
         bench, isa = self.bench, self.bench.isa
-        meant = self._prepare()
+        meant = self.prepare()
         call = come_to(bench, self._site or meant)
         lay_out(bench, call)
         behind, start = bench.sites.resumes(call.site), call.site.address

@@ -23,6 +23,7 @@ from harness.conformance.checks.b_graph_entry import (
 from harness.conformance.checks.registry import BOTH, DYNAMIC, EVERY_KERNEL, GRAPH, check
 from harness.conformance.comparison import GROUPS, compare, same, same_mask, same_stack
 from harness.conformance.retrace import Retrace
+from harness.conformance.saved_registers import SavedResults
 from harness.conformance.switch import TRACER, Switch
 from harness.conformance.traced_call import (
     GRAPH_ENTER,
@@ -253,11 +254,12 @@ def _judge_frame_pointer(retrace: Retrace, call: TracedCall, what: str) -> bool:
     tested = "FUNCTION_GRAPH_FP_TEST" in bench.variant.features
     if not tested or not {GRAPH_ENTER, HANDLER} <= set(call.called):
         return True
+    went_in = call.first(GRAPH_ENTER)[arguments[2]] & bench.isa.mask
     if "FUNCTION_GRAPH_RETVAL" in bench.variant.features:
         # It is in a struct of the port's; the kernel compares it, and panics.
         message = f"{what}: the kernel was not given the same frame pointer on the way out"
-        return bench.require("C6b", bool(call.back), message)
-    went_in = call.first(GRAPH_ENTER)[arguments[2]] & bench.isa.mask
+        place = partial(_wrong_in_memory, retrace, call, went_in)
+        return bench.require("C6b", bool(call.back), message, place, FRAME_POINTER)
     came_out = call.first(HANDLER)[arguments[0]] & bench.isa.mask
     return bench.require(
         "C6b",
@@ -278,15 +280,28 @@ def _wrong_frame_pointer(
     A frame pointer is preferred to a stack pointer: a callee's frame may begin there.  The one on
     the way out, if nothing tells them apart.
     """
-    isa = retrace.bench.isa
-    record, arguments = isa.abi.frame_record, isa.abi.argument_registers
-    pointers = (*([record.register] if record else ()), isa.abi.stack_register)
-    names = (*pointers, *isa.abi.saved)
-    callers = [call.landing[name] & isa.mask for name in names if name in call.landing]
+    arguments = retrace.bench.isa.abi.argument_registers
+    callers = _pointers_of_caller(retrace, call)
     first, second = ([*callers, pointer].index(pointer) for pointer in (came_out, went_in))
     if first < second:
         return retrace.origin(arguments[2], GRAPH_ENTER, again=True)
     return retrace.origin(arguments[0], HANDLER, home=True)
+
+
+def _wrong_in_memory(retrace: Retrace, call: TracedCall, went_in: int) -> Place | None:
+    """The same where it comes out in memory: if the caller has the one that went in, it is that."""
+    if went_in in _pointers_of_caller(retrace, call):
+        return SavedResults(retrace.bench, retrace.prepare).another(went_in)
+    return retrace.origin(retrace.bench.isa.abi.argument_registers[2], GRAPH_ENTER, again=True)
+
+
+def _pointers_of_caller(retrace: Retrace, call: TracedCall) -> list[int]:
+    """The caller's frame pointer, stack pointer and other registers that are preserved."""
+    isa = retrace.bench.isa
+    record = isa.abi.frame_record
+    pointers = (*([record.register] if record else ()), isa.abi.stack_register)
+    names = (*pointers, *isa.abi.saved)
+    return [call.landing[name] & isa.mask for name in names if name in call.landing]
 
 
 def _compare_return(
