@@ -14,6 +14,7 @@ from harness.conformance.verdict import (
     NEVER_TRUE,
     OTHERS_DATA,
     REACH,
+    RECORDS,
     REFUSAL,
     SHARED,
     UNLOADED,
@@ -212,6 +213,10 @@ def _keys(clause: str, failure: Failure) -> Iterator[object]:
         yield from _keys(*failure.cause)
         return
     place = _cause_at(failure)
+    if failure.about == RECORDS:
+        # Whatever is written there.
+        yield RECORDS
+        return
     if failure.layer is Layer.PATCHING and failure.about != BOOT:
         if failure.about == UNLOADED:
             yield UNLOADED

@@ -12,10 +12,10 @@ from harness.conformance.checks.registry import BOTH, DYNAMIC, MCOUNT_FORMS, che
 from harness.conformance.kernel_words import since_2013
 from harness.conformance.others_data import OthersData
 from harness.conformance.patching import locate_at_boot
-from harness.conformance.places import function_of
+from harness.conformance.places import function_of, subject_of
 from harness.conformance.single_step import AROUND
 from harness.conformance.switch import NO_TRACER
-from harness.conformance.verdict import BOOT, OTHERS_DATA, Layer, Place
+from harness.conformance.verdict import BOOT, OTHERS_DATA, RECORDS, Layer, Place
 from harness.debugger import return_address
 from harness.isa import CallSite, SiteState
 from harness.oracle import find_sites
@@ -97,14 +97,19 @@ def the_table_of_call_sites(bench: Bench) -> None:
     bench.require(
         "C7a", not missing, f"{len(missing)} sites without a record", sites=_places(bench, missing)
     )
-    bench.require(
-        "C7b", not extra, f"{len(extra)} {what} are no site", records=_places(bench, extra)
-    )
+    about = RECORDS if extra else ""
+    # The records are what that makes of the table.
+    adjust = partial(subject_of, image, bench.variant.spec.port, "C8b")
+    place = adjust if bench.variant.name == DYNAMIC else None
+    told = f"{len(extra)} {what} are no site"
+    bench.require("C7b", not extra, told, place, about, records=_places(bench, extra))
     if bench.variant.name == DYNAMIC:
         bench.require(
             "C8b",
             not missing and not extra,
             "what ftrace_call_adjust makes of the table is not the sites",
+            place,
+            about,
             records=_places(bench, extra),
             sites=_places(bench, missing),
         )
@@ -118,7 +123,7 @@ def the_table_of_call_sites(bench: Bench) -> None:
         bench.require(
             "C7c", near, f"the record of {image.symbolize(address)} is far from its start"
         )
-    bench.require("C7c", not extra, "records are not at the first word of a site")
+    bench.require("C7c", not extra, "records are not at the first word of a site", place, about)
 
 
 def _places(bench: Bench, addresses: Iterable[int]) -> list[str]:

@@ -14,7 +14,7 @@ from harness.conformance.retrace import Retrace
 from harness.conformance.selftests import Selftest
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import SELFTEST
-from harness.conformance.verdict import Layer, Place
+from harness.conformance.verdict import RECORDS, Layer, Place
 from harness.conformance.ways import Prepare
 from harness.isa import CallSite
 from harness.tracer import LIST_OPS, NOP_OPS
@@ -215,7 +215,8 @@ def a_function_without_room_is_left_out(bench: Bench) -> None:
     start, end = function.address - size, function.address + function.size
     records = [ip for ip in bench.sites.records if start <= ip < end]
     shown = [f"{ip:#x} {image.symbolize(ip)}" for ip in records]
-    bench.require("C22d", not records, f"{UNALIGNED} has a record", records=shown)
+    about = RECORDS if records else ""
+    bench.require("C22d", not records, f"{UNALIGNED} has a record", None, about, records=shown)
     with bench.fail_if_guest_dies("C22d"):
         Switch(bench).sites(True)
     built, now = image.read(start, end - start), bench.read_memory(start, end - start)
@@ -223,6 +224,8 @@ def a_function_without_room_is_left_out(bench: Bench) -> None:
         "C22d",
         built == now,
         f"{UNALIGNED} was written to",
+        None,
+        about,
         expected=bench.code.listing(start, built),
         found=bench.code.listing(start, now),
     )
