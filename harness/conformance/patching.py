@@ -49,7 +49,7 @@ def locate_patching(bench: Bench) -> None:
             known[key] = None
             # The guest may die again where it died before; then the line stays unknown.
             wrong = _differing(failure.evidence)
-            for function in _called(failure.patching, actions):
+            for function in _called_for_site(failure.patching, actions):
                 with suppress(GuestError, GdbError):
                     known[key] = _locate(bench, aspect, function, actions, wrong)
                     break
@@ -106,7 +106,7 @@ def locate_request(bench: Bench, actions: Actions) -> Place | None:
     return None if start is None else place_of(bench.image, start, CALLED)
 
 
-def _called(function: str, actions: Actions) -> Sequence[str]:
+def _called_for_site(function: str, actions: Actions) -> Sequence[str]:
     """The functions of the port that the kernel may have called for the site in ``function``."""
     by_kernel = actions.site and actions.last_call is not None and function not in RECORD
     return ("ftrace_modify_call", "ftrace_make_call", MAKE_NOP) if by_kernel else (function,)

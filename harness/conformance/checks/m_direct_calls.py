@@ -93,13 +93,14 @@ def a_trampoline_alone(bench: Bench) -> None:
             while steps < MOST and here != way.trampoline:
                 here = bench.guest.debugger.step_instruction().address & bench.isa.mask
                 steps += 1
-            what = f"a call of {name} through its trampoline"
-            told = f"{what} takes more than {MOST} instructions"
-            bench.require("C23d", here == way.trampoline, told, way.to_entry.begins_frame)
-            if here != way.trampoline:
+            short = here == way.trampoline
+            if not short:
                 bench.run_to(way.trampoline)
+        what = f"a call of {name} through its trampoline"
         if _judge_entry(way, "C23a", {}, what):
             _judge_behind(way, {}, what)
+        told = f"{what} takes more than {MOST} instructions"
+        bench.require("C23d", short, told, way.to_entry.begins_frame)
 
 
 @check("C23b", "C23c", layer=Layer.CALL)
@@ -115,17 +116,17 @@ def a_trampoline_after_a_tracer(bench: Bench) -> None:
             locate, left_out = way.to_entry.last_instruction, way.whole.last_instruction
             with bench.fail_if_guest_dies("C23b", locate=locate):
                 came = bench.run_to(tracer, way.trampoline) == tracer & bench.isa.mask
-                if bench.require("C23b", came, f"{what}: the trampoline comes first", locate):
-                    bench.run_to(return_address(bench.guest.debugger, bench.isa.abi))
-                    clobber(bench, SELFTEST)
-                    behind = bench.sites.resumes(way.call.site)
-                    entered = bench.run_to(way.trampoline, behind) == way.trampoline
-                    if not bench.require("C23b", entered, f"{what}: it was left out", left_out):
-                        continue
-            if _judge_entry(way, "C23b", changed, what):
-                _judge_behind(way, changed, what)
-            count = Selftest(bench).read("calls")
-            bench.require("C23b", count == 1, f"{what}: the tracer was called {count} times")
+                if not bench.require("C23b", came, f"{what}: the trampoline comes first", locate):
+                    continue
+                bench.run_to(return_address(bench.guest.debugger, bench.isa.abi))
+                clobber(bench, SELFTEST)
+                behind = bench.sites.resumes(way.call.site)
+                entered = bench.run_to(way.trampoline, behind) == way.trampoline
+                if not bench.require("C23b", entered, f"{what}: it was left out", left_out):
+                    continue
+            if _judge_entry(way, "C23b", changed, what) and _judge_behind(way, changed, what):
+                count = Selftest(bench).read("calls")
+                bench.require("C23b", count == 1, f"{what}: the tracer was called {count} times")
 
 
 def _prepare(bench: Bench, name: str, *, tracer: bool) -> CallSite:
@@ -157,7 +158,7 @@ def _judge_entry(way: _Way, clause: str, changed: Registers, what: str) -> bool:
     return right
 
 
-def _judge_behind(way: _Way, changed: Registers, what: str) -> None:
+def _judge_behind(way: _Way, changed: Registers, what: str) -> bool:
     """The trampoline returns, and the function continues."""
     bench, call = way.bench, way.call
     abi, form = bench.isa.abi, call.site.form
@@ -166,12 +167,13 @@ def _judge_behind(way: _Way, changed: Registers, what: str) -> None:
     names = (*live_registers(abi, form, bench.kernel), *abi.saved, *abi.fixed, abi.stack_register)
     expected = {name: call.before[name] for name in names}
     expected |= {name: call.before[of] for name, of in abi.at_site(form).moved.items()}
-    behind = f"{what}: behind the site"
-    last_write = way.whole.last_write
-    _judge(bench, "C23c", expected | changed, bench.registers.read(), behind, last_write)
+    behind, last_write = f"{what}: behind the site", way.whole.last_write
     stack = call.before[abi.stack_register]
-    above = bench.guest.debugger.dump_memory(stack, ABOVE)
-    bench.require("C23c", above == call.above, f"{what}: the stack above was written to")
+    # The search for a place makes the guest fresh.
+    same = bench.guest.debugger.dump_memory(stack, ABOVE) == call.above
+    return _judge(
+        bench, "C23c", expected | changed, bench.registers.read(), behind, last_write
+    ) & bench.require("C23c", same, f"{what}: the stack above was written to")
 
 
 def _judge(
