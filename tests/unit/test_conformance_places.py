@@ -58,6 +58,23 @@ static inline unsigned long ftrace_call_adjust(unsigned long addr)
 {
 	return addr;
 }
+
+static inline unsigned long
+ftrace_regs_get_instruction_pointer(const struct ftrace_regs *fregs)
+{
+	return fregs->pc;
+}
+
+static inline unsigned long ftrace_regs_get_argument(const struct ftrace_regs *fregs,
+						     unsigned int n)
+{
+	return fregs->regs[n];
+}
+
+static inline void ftrace_regs_set_return_value(struct ftrace_regs *fregs, unsigned long value)
+{
+	fregs->regs[0] = value;
+}
 """
 STUB = """\
 SYM_FUNC_START(ftrace_caller)
@@ -85,6 +102,11 @@ int twice(void)
     [
         ("MCOUNT_ADDR", "include/asm/ftrace.h:1"),
         ("ftrace_call_adjust", "include/asm/ftrace.h:6"),
+        # The type may have a line of its own, and so may a parameter.
+        ("ftrace_regs_get_instruction_pointer", "include/asm/ftrace.h:12"),
+        ("ftrace_regs_get_argument", "include/asm/ftrace.h:18"),
+        # The only line of a function that returns nothing.
+        ("ftrace_regs_set_return_value", "include/asm/ftrace.h:23"),
         ("ftrace_caller", "mcount.S:1"),
         ("ftrace_call", "mcount.S:2"),
         ("_mcount", "mcount.S:5"),
