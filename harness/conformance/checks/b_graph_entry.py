@@ -39,7 +39,8 @@ def judge_graph_entry(retrace: Retrace, call: TracedCall, what: str) -> bool:
         return False
     seen, arguments = call.first(GRAPH_ENTER), isa.abi.argument_registers[:3]
     ret, func, pointer = (seen[name] & isa.mask for name in arguments)
-    of_func, of_pointer = (partial(retrace.origin, name, GRAPH_ENTER) for name in arguments[1:])
+    of_func = partial(_of_func, retrace, call, func)
+    of_pointer = partial(retrace.origin, arguments[2], GRAPH_ENTER)
     told = {
         "expected": {"ret": f"{call.caller:#x}", "func": f"{site.ip:#x}"},
         "found": {"ret": f"{ret:#x}", "func": f"{func:#x}"},
@@ -57,6 +58,18 @@ def judge_graph_entry(retrace: Retrace, call: TracedCall, what: str) -> bool:
         if function in call.called:
             judge_entry(retrace, call.before, call.first(function), what, function, "C1e", "C4c")
     return True
+
+
+def _of_func(retrace: Retrace, call: TracedCall, func: int) -> Place | None:
+    """Where a wrong call site came from: the stub, if it has told the port's function that."""
+    bench, prepare = retrace.bench, prepare_of(retrace.bench.image)
+    arguments = bench.isa.abi.argument_registers
+    told = call.first(prepare) if prepare in call.called else {}
+    names = (name for name in arguments if name in told and told[name] & bench.isa.mask == func)
+    name = next(names, None)
+    if name is not None:
+        return retrace.origin(name, prepare)
+    return retrace.origin(arguments[1], GRAPH_ENTER)
 
 
 def _judge_retp(retrace: Retrace, call: TracedCall, what: str) -> None:
