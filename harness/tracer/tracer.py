@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import BinaryIO
 
-from harness.errors import DeadlineMissed, UsageError
+from harness.errors import DeadlineMissed, FormatError, GuestError, UsageError
 from harness.image import Image, RunningImage
 from harness.patcher import Cpus, Text
 from harness.readout import Collector, EventBuffer
@@ -252,9 +252,15 @@ class Tracer(TracerControl):
         self._collector.recording = on
 
     def events(self) -> Iterator[TraceEvent]:
-        """All events since the trace was cleared, by time; they are not consumed."""
-        with self.reader() as reader:
-            yield from reader.events()
+        """All events since the trace was cleared, by time; they are not consumed.
+
+        GuestError if the guest has damaged its ring buffer.
+        """
+        try:
+            with self.reader() as reader:
+                yield from reader.events()
+        except FormatError as error:
+            raise GuestError(f"the guest's ring buffer is damaged: {error.message}") from error
 
     def trace(
         self, *, drain: bool = True, cpu: int | None = None, pages: int | None = None

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from harness import boot
 from harness.config import load_config, resources
+from harness.errors import GuestError
 from support.command import HARNESS, harness, start
 
 CONFIG = "mips-malta"
@@ -229,6 +231,15 @@ def test_the_events_before_a_damaged_page_are_kept(config, tmp_path, workload):
     events = int(re.search(r"The (\d+) events before the damage are in", done.stderr)[1])
     assert events > 100
     assert harness("report", file).stdout.count("step <-workload") == events
+
+
+def test_events_on_a_damaged_page_are_the_guests_fault(workload):
+    with boot(CONFIG, workload=workload(DAMAGES_A_PAGE)) as guest:
+        guest.tracer.set_filter("step")
+        guest.tracer.current = "function"
+        guest.run(until="workload_done")
+        with pytest.raises(GuestError, match=r"ring buffer is damaged: .*page 1 of CPU 0"):
+            list(guest.tracer.events())
 
 
 def test_the_last_words_of_a_guest_that_prints_much_are_shown(tmp_path, workload):

@@ -66,7 +66,7 @@ ftrace_regs_get_instruction_pointer(const struct ftrace_regs *fregs)
 }
 
 static inline unsigned long ftrace_regs_get_argument(const struct ftrace_regs *fregs,
-						     unsigned int n)
+						unsigned int n)
 {
 	return fregs->regs[n];
 }
