@@ -63,9 +63,7 @@ class SavedRegisters(Retrace):
         """
         word = self._read.get(value)
         if word is None or any(self._read.get(other) == word for other in right):
-            return accessor_of(
-                self.bench, ACCESSORS[value[0]], "does not return what the stub has saved"
-            )
+            return self._getter(value)
         return self._made(found, word) or self.saved(word)
 
     def not_put_back(
@@ -74,12 +72,18 @@ class SavedRegisters(Retrace):
         """Why a register, or the pc, behind the stub is not what a tracer has set.
 
         It is the setter if the stub takes the register from the word that the accessor of the same
-        value reads.  ``acting`` is the call with that tracer.
+        value reads, and the accessor if it reads none.  ``acting`` is the call with that tracer.
         """
         word = self._read.get(value)
-        if word is not None and self._takes(register, word):
+        if word is None:
+            return self._getter(value)
+        if self._takes(register, word):
             return accessor_of(self.bench, setter, "does not set the word that the stub puts back")
         return self._return() if acting is None else acting.last_write((register,))
+
+    def _getter(self, value: Value) -> Place | None:
+        how = "does not return what the stub has saved"
+        return accessor_of(self.bench, ACCESSORS[value[0]], how)
 
     def saved(self, word: int) -> Place | None:
         """The stub's last store to a word of its frame before its tracer, or the one beside it."""

@@ -13,7 +13,7 @@ from harness.conformance.comparison import GROUPS, compare
 from harness.conformance.kernel_words import live_registers
 from harness.conformance.places import function_of
 from harness.conformance.retrace import Retrace
-from harness.conformance.saved_registers import PC, RESULT, SavedRegisters, Value
+from harness.conformance.saved_registers import ACCESSORS, PC, RESULT, SavedRegisters, Value
 from harness.conformance.selftests import NUMBER, Action, Selftest
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import (
@@ -144,7 +144,7 @@ class _Acting:
     def __init__(
         self, bench: Bench, name: str, stub: str, action: Action, value: int, number: int = 0
     ) -> None:
-        self.bench, self._action = bench, (action, value, number)
+        self.bench, self._abi, self._action = bench, bench.isa.abi, (action, value, number)
         self._look = partial(watched, bench, name, stub=stub)
         self._saved = SavedRegisters(bench, self._look)
 
@@ -162,17 +162,23 @@ class _Acting:
 
     def other_way(self, setter: str) -> Place | None:
         """Why the stub did not return to the address that the tracer has set."""
-        pc = self.bench.isa.abi.pc_register
-        return self._saved.not_put_back(pc, PC, setter)
+        return self._saved.not_put_back(self._abi.pc_register, PC, setter)
 
     def other_registers(self, goal: int, names: Sequence[str]) -> Place | None:
         """Why these registers are wrong where the call leads to, ``goal``."""
-        acting, saved = Retrace(self.bench, self.prepare, goal=goal), self._saved
-        result, returned = self.bench.isa.abi.results[0], self._action[0] is Action.RETURN
-        if not returned or result not in names:
+        acting, saved, abi = Retrace(self.bench, self.prepare, goal=goal), self._saved, self._abi
+        action, _, number = self._action
+        sets = {
+            Action.RETURN: (abi.results[0], RESULT, "ftrace_regs_set_return_value"),
+            Action.SET_ARGUMENT: (
+                abi.argument_registers[number],
+                ("arguments", number),
+                ACCESSORS["arguments"],
+            ),
+        }
+        if action not in sets or sets[action][0] not in names:
             return saved.overwritten(names) or acting.last_write(names)
-        setter = "ftrace_regs_set_return_value"
-        return saved.not_put_back(result, RESULT, setter, acting)
+        return saved.not_put_back(*sets[action], acting)
 
 
 def _registers_at_site(bench: Bench, call: TracedCall) -> dict[str, int]:
