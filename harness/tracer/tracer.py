@@ -252,15 +252,9 @@ class Tracer(TracerControl):
         self._collector.recording = on
 
     def events(self) -> Iterator[TraceEvent]:
-        """All events since the trace was cleared, by time; they are not consumed.
-
-        GuestError if the guest has damaged its ring buffer.
-        """
-        try:
-            with self.reader() as reader:
-                yield from reader.events()
-        except FormatError as error:
-            raise GuestError(f"the guest's ring buffer is damaged: {error.message}") from error
+        """All events since the trace was cleared, by time; they are not consumed."""
+        with self.reader() as reader:
+            yield from reader.events()
 
     def trace(
         self, *, drain: bool = True, cpu: int | None = None, pages: int | None = None
@@ -279,13 +273,16 @@ class Tracer(TracerControl):
         """All events since the trace was cleared, read as from a trace.dat.
 
         Without ``drain`` the guest is not accessed.  With ``pages`` they are those of so many last
-        pages of each CPU.
+        pages of each CPU.  GuestError if the guest has damaged its ring buffer.
         """
         if drain:
             self._collector.drain()
         with tempfile.TemporaryFile() as stream:
             self.write(stream, ask=drain, pages=pages)
-            yield TraceDatReader(stream)
+            try:
+                yield TraceDatReader(stream)
+            except FormatError as error:
+                raise GuestError(f"the guest's ring buffer is damaged: {error.message}") from error
 
     def write(self, stream: BinaryIO, *, ask: bool = True, pages: int | None = None) -> None:
         """Write a trace.dat of all events read so far; ``ask``: read names from the guest.
