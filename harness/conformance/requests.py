@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a request of a patching function is about, and what it has to leave in the text."""
 
+from harness.conformance.actions import INIT_NOP, MAKE_NOP
 from harness.conformance.bench import Bench
 from harness.errors import GuestError, RangeError
 from harness.isa import Form, SiteState
@@ -11,8 +12,8 @@ UPDATE = "ftrace_update_ftrace_func"
 ENABLE, DISABLE = (f"ftrace_{verb}_ftrace_graph_caller" for verb in ("enable", "disable"))
 
 RECORD = {
-    "ftrace_init_nop": 1,
-    "ftrace_make_nop": 1,
+    INIT_NOP: 1,
+    MAKE_NOP: 1,
     "ftrace_make_call": 0,
     "ftrace_modify_call": 0,
 }

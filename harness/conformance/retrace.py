@@ -121,12 +121,7 @@ class Retrace(StubCalls):
         values = [[state[name] for name in names] for state in states]
         if len(names) != 2 or not values or values[1] != values[0][::-1]:
             return None
-        longest = self.bench.isa.longest
-        jumps = [
-            at
-            for at, step in enumerate(steps[:-1])
-            if self._is_stub(step) and not 0 < step.to - step.address <= longest
-        ]
+        jumps = self._jumps(steps, self.bench.isa.longest)
         how = f"jumped last; {' and '.join(names)} are exchanged"
         return self._place(steps, jumps[-1], how) if jumps else None
 
@@ -247,12 +242,9 @@ class Retrace(StubCalls):
 
     def begins_frame(self) -> Place | None:
         """Where the stub changed the stack pointer first."""
-        before, _, steps, _ = self._way(home=False)
-        stack = self.bench.isa.abi.stack_register
-        values = [before[stack], *(step.registers[stack] for step in steps)]
-        of_stub = (at for at, step in enumerate(steps) if self._is_stub(step))
-        made = next((at for at in of_stub if values[at] != values[at + 1]), None)
-        return None if made is None else self._place(steps, made, "begins a frame", in_slot=True)
+        steps = self._way(home=False).steps
+        made = self._stub_changes(steps, self.bench.isa.abi.stack_register)
+        return self._place(steps, made[0], "begins a frame", in_slot=True) if made else None
 
     def frame(self, function: str) -> Place | None:
         """Where the stub made its frame before it calls a C function."""
@@ -260,11 +252,16 @@ class Retrace(StubCalls):
 
     def _changed_by_stub(self, register: str, function: str, how: str) -> Place | None:
         """The stub's last change of a register before a C function is entered."""
-        steps, of_stub = self._of_stub(function)
+        steps, _ = self._of_stub(function)
+        made = self._stub_changes(steps, register)
+        return self._place(steps, made[-1], how, in_slot=True) if made else None
+
+    def _stub_changes(self, steps: Sequence[TracedStep], register: str) -> list[int]:
+        """The stub's instructions among the first steps on the way in that change a register."""
         before = self._way(home=False).before
         values = [before[register], *(step.registers[register] for step in steps)]
-        made = [at for at in of_stub if values[at] != values[at + 1]]
-        return self._place(steps, made[-1], how, in_slot=True) if made else None
+        changes = (at for at in range(len(steps)) if values[at] != values[at + 1])
+        return [at for at in changes if self._is_stub(steps[at])]
 
     def _of_stub(self, function: str) -> tuple[Sequence[TracedStep], list[int]]:
         """The steps before the call of a C function, and which of them are of the stub."""

@@ -27,15 +27,9 @@ class StubCalls(Endings):
         decided = self._last_branch(steps, start, f"decided last; {how}", assembled=True)
         if decided is not None or not start:
             return decided
-        longest = 2 * self.bench.isa.longest
-        # The last step is the return.
-        jumps = (
-            at
-            for at in range(len(steps) - 2, start, -1)
-            if self._is_stub(steps[at]) and not 0 < steps[at].to - steps[at].address <= longest
-        )
-        for jump in jumps:
-            return self._place(steps, jump, f"jumped; {how}")
+        jumps = [at for at in self._jumps(steps, 2 * self.bench.isa.longest) if at > start]
+        if jumps:
+            return self._place(steps, jumps[-1], f"jumped; {how}")
         if names_memory(self.bench.code.disassembled(steps[start].address)):
             # It restores what it has saved, and asks nothing any more.
             return self._place(steps, len(steps) - 1, f"returned; {how}")
@@ -88,6 +82,14 @@ class StubCalls(Endings):
         before = steps[: self._entry(steps, function)]
         how = f"decided last on the way to {function}"
         return self._last_branch(before, 0, how, assembled=True) or self.last_instruction()
+
+    def _jumps(self, steps: Sequence[TracedStep], longest: int) -> list[int]:
+        """The stub's steps but the last, a return, that do not go on within so many bytes."""
+        return [
+            at
+            for at, step in enumerate(steps[:-1])
+            if self._is_stub(step) and not 0 < step.to - step.address <= longest
+        ]
 
     def _entry(self, steps: Sequence[TracedStep], function: str) -> int:
         """The step at which a function is entered; their number if it is not."""

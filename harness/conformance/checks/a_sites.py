@@ -17,6 +17,7 @@ from harness.conformance.single_step import AROUND
 from harness.conformance.switch import NO_TRACER
 from harness.conformance.verdict import BOOT, OTHERS_DATA, RECORDS, Layer, Place
 from harness.debugger import return_address
+from harness.image import RunningImage
 from harness.isa import CallSite, SiteState
 from harness.oracle import find_sites
 from harness.tracer import has_one_slot
@@ -90,8 +91,7 @@ def the_table_of_call_sites(bench: Bench) -> None:
         records, what = bench.sites.records, "records of the guest"
     else:
         records, what = table, "entries of the table"
-    # Entries outside functions are those of overridden weak functions.
-    records = [address for address in records if image.function_at(address) is not None]
+    records = _in_functions(image, records)
     sites = find_sites(image)
     missing, extra = set(sites) - set(records), set(records) - set(sites)
     bench.require(
@@ -124,6 +124,11 @@ def the_table_of_call_sites(bench: Bench) -> None:
             "C7c", near, f"the record of {image.symbolize(address)} is far from its start"
         )
     bench.require("C7c", not extra, "records are not at the first word of a site", place, about)
+
+
+def _in_functions(image: RunningImage, records: Iterable[int]) -> list[int]:
+    """Records without those outside of functions, which are of overridden weak functions."""
+    return [address for address in records if image.function_at(address) is not None]
 
 
 def _places(bench: Bench, addresses: Iterable[int]) -> list[str]:
@@ -205,8 +210,8 @@ def text_after_boot(bench: Bench) -> None:
     writer = None if near else partial(function_of, image, "ftrace_dyn_arch_init")
     bench.actions.site = near[0].ip if near else 0
     message, known = "text other than sites has changed since boot", {s.ip for s in image.sites}
-    records = {ip for ip in bench.sites.records if other and image.function_at(ip) is not None}
-    about = "" if records <= known else RECORDS
+    records = _in_functions(image, bench.sites.records) if other else []
+    about = "" if known.issuperset(records) else RECORDS
     for clause in ("C9d", "C8b"):
         bench.require(clause, not other, message, writer, about, text=lines)
     bench.actions.site = 0
