@@ -68,8 +68,7 @@ class Bench:
         self.image = RunningImage(variant.kernel.read_bytes(), str(variant.kernel))
         self.isa: Isa = self.image.isa
         self.form: Form = self.config.build.form
-        self.code = LiveCode(self)
-        self.sites = LiveSites(self)
+        self.code, self.sites = LiveCode(self), LiveSites(self)
         self.rewinds = self.config.qemu.snapshots  # Without, a guest is made fresh by a boot.
         self.power_on: Callable[..., AbstractContextManager[Guest]] = run_kernel
         self._running: AbstractContextManager[Guest] | None = None
@@ -81,6 +80,7 @@ class Bench:
         self.actions = Actions()
         self.patched: list[tuple[str, int, Actions]] = []
         """Failures of patching functions: clause, number, and the actions that led to them."""
+        self.kept_words: dict[int, Place | None] = {}  # Where words were made wrong at boot.
         self.used: set[str] = set()  # Tracers that were on since the guest was fresh.
         self.by_port = True  # The port's functions switch tracers, and not the debugger.
         self.slots = {"function": False, "graph": False}  # What is on.

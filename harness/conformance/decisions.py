@@ -24,7 +24,7 @@ _TARGET = re.compile(r"\b0x([0-9a-f]+)$")
 
 
 def wrong_decision(
-    bench: Bench, again: Callable[[], None], executed: Sequence[int], succeeds: Callable[[], bool]
+    bench: Bench, again: Callable[[], object], executed: Sequence[int], succeeds: Callable[[], bool]
 ) -> Place | None:
     """The last conditional branch that makes the call succeed when it is decided the other way.
 
@@ -35,7 +35,7 @@ def wrong_decision(
         # A step may end in the delay slot of a branch, or behind it.
         slot = bench.code.in_slot(executed[at])
         end = at + 2 if executed[at + 1] == slot else at + 1
-        other = _other_way(bench, executed[at], *executed[end : end + 1])
+        other = other_way(bench, executed[at], *executed[end : end + 1])
         if other is None:
             continue
         # The guest may die on a way that it never takes.
@@ -84,7 +84,7 @@ def _branches(bench: Bench, executed: Sequence[int]) -> Iterator[int]:
             yield at
 
 
-def _other_way(bench: Bench, address: int, *went: int) -> int | None:
+def other_way(bench: Bench, address: int, *went: int) -> int | None:
     """Where a conditional branch leads that it did not go; None if it is no direct branch.
 
     ``went`` is where it went, if anything was executed behind it.

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from harness.conformance.verdict import (
-    ALWAYS_TRUE,
     BOOT,
+    CONSTANT,
     FRAME_POINTER,
     HALF_DONE,
     MASK,
-    NEVER_TRUE,
     OTHERS_DATA,
     REACH,
     RECORDS,
@@ -226,7 +225,7 @@ def _keys(clause: str, failure: Failure) -> Iterator[object]:
         # A wrong store is wrong in every check.
         if place is not None and (place.how not in SHARED or aspect in OF_STORES):
             yield place.file, place.line, aspect
-        if place is not None and place.how in (NEVER_TRUE, ALWAYS_TRUE):
+        if place is not None and place.how in CONSTANT:
             yield place.file, place.line, place.how
         return
     if place is not None:

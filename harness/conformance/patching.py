@@ -164,7 +164,7 @@ def _search(
         look = partial(bench.read_memory, watched.start, len(watched))
         right, start = right_text(bench, function, registers, watched), watched.start
         wrong = [at - watched.start for at in wrong if at in watched]
-    steps = list(_steps(bench, return_address(bench.guest.debugger, isa.abi), look))
+    steps = list(steps_of(bench, return_address(bench.guest.debugger, isa.abi), look))
     if not steps:
         return None, registers
     search = ByteSearch if isa.unit == 1 else Search
@@ -211,7 +211,7 @@ def _others_refused(
         # The guest may die of this target.
         with suppress(GuestError, GdbError):
             _come_to(bench, function, replace(actions, done=[*actions.done[:-1], other]))
-            steps = [*_steps(bench, return_address(bench.guest.debugger, isa.abi), bytes)]
+            steps = [*steps_of(bench, return_address(bench.guest.debugger, isa.abi), bytes)]
             if steps[-1].registers[isa.abi.results[0]] & STATUS:
                 way = [step.address for step in steps[1:]]
                 how = "refuses other targets, and lets this one pass"
@@ -314,7 +314,7 @@ def _mapped(bench: Bench, wanted: range) -> range:
     return range(found[0], found[-1] + unit) if found else range(0)
 
 
-def _steps(bench: Bench, end: int, look: Callable[[], bytes]) -> Iterator[WatchedStep]:
+def steps_of(bench: Bench, end: int, look: Callable[[], bytes]) -> Iterator[WatchedStep]:
     """The state at the entry of the function, and after each of its instructions."""
     isa, debugger = bench.isa, bench.guest.debugger
     wanted = [*isa.abi.general_registers, isa.abi.status_registers[0]]

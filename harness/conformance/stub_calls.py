@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from harness.conformance.endings import Endings
 from harness.conformance.places import is_of_port
 from harness.conformance.registers import names_memory
+from harness.conformance.traced_call import Registers
 from harness.conformance.verdict import Place
 from harness.conformance.ways import TracedStep
 
@@ -114,3 +115,16 @@ class StubCalls(Endings):
                 continue
             if is_conditional(code.linked(address)):
                 yield at
+
+    def loads(self) -> Iterator[tuple[Registers, int]]:
+        """The loads of the port's C code on the way in: the registers before, and the address."""
+        before, _, steps, _ = self._way(home=False)
+        cpu, code, image = self.bench.isa.cpu, self.bench.code, self.bench.image
+        for at, step in enumerate(steps):
+            if step.ran or image.is_assembled(step.address) or not is_of_port(image, step.address):
+                continue
+            registers = steps[at - 1].registers if at else before
+            for address in dict.fromkeys((step.address, code.in_slot(step.address))):
+                is_store = cpu.is_store(code.linked(address))
+                if names_memory(code.disassembled(address)) and not is_store:
+                    yield registers, address

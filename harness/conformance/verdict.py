@@ -107,6 +107,7 @@ DEFINED = "is defined here"
 LEFT_OUT = "is left out by this condition"
 NEVER_TRUE = "has a condition that is never true"
 ALWAYS_TRUE = "has a condition that is always true"
+CONSTANT = (NEVER_TRUE, ALWAYS_TRUE)
 INTERRUPTED = "was interrupted last"
 HUNG = "was executed when the guest hung"
 NEEDLESS = "stores something without a tracer"

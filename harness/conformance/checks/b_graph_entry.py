@@ -7,10 +7,11 @@ from harness.conformance.bench import Bench
 from harness.conformance.checks.b_crossing import judge_entry, traced, wrong_ip
 from harness.conformance.checks.registry import DYNAMIC
 from harness.conformance.comparison import expected_behind
+from harness.conformance.kept_words import kept_word
 from harness.conformance.places import function_of
 from harness.conformance.retrace import Retrace
 from harness.conformance.traced_call import GRAPH_ENTER, LANDING, TracedCall, prepare_of
-from harness.conformance.verdict import FRAME_POINTER, Place
+from harness.conformance.verdict import CONSTANT, FRAME_POINTER, Place
 from harness.isa import Form
 from harness.tracer import has_one_slot, has_ops
 
@@ -189,13 +190,17 @@ def why_not_hijacked(
     prepare, place = prepare_of(retrace.bench.image), None
     if GRAPH_ENTER in call.called:
         another = _place_of_another(retrace, call) or _place_of_unused(retrace, call)
-        place = another or retrace.hijack() or retrace.refusal(GRAPH_ENTER)
+        made = retrace.hijack()
+        if made is not None and made.how not in CONSTANT:
+            made = kept_word(retrace) or made
+        place = another or made or retrace.refusal(GRAPH_ENTER)
         # Nothing is decided behind it, and nothing is made.
         place = place or retrace.call_of(GRAPH_ENTER)
     elif prepare in call.called:
         how = f"did not call {GRAPH_ENTER}"
         place = (
             _wrong_site(retrace, call, prepare, other)
+            or kept_word(retrace)
             or retrace.return_early(prepare, f"decided last; it {how}")
             or at_prepare(retrace, how)
         )

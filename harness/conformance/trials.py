@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""Calls of a function that are repeated with one thing done otherwise.
+
+A wrong branch, or a value that is wrong by one, is found by putting it right.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from harness.conformance.bench import Bench
+from harness.conformance.decisions import other_way
+from harness.conformance.places import is_of_port, last_place, question
+from harness.conformance.single_step import single_step
+from harness.conformance.verdict import Place
+from harness.conformance.watched_call import WatchedStep
+
+MOST_SINGLE = 40
+"""The most decisions that are taken otherwise once, of branches that go both ways."""
+
+MOST_ROUNDS = 256
+"""The most times that an instruction is executed in one call."""
+
+
+class Trial(NamedTuple):
+    """What is done otherwise when an instruction is executed: each time, or one time only.
+
+    ``at`` is the last step of it, and ``number`` counts its executions from 0; None is each.  The
+    CPU goes to ``to``, or, if that is None, ``more`` is added to ``register``.
+    """
+
+    at: int
+    number: int | None = None
+    to: int | None = None
+    register: str = ""
+    more: int = 0
+
+
+class Trials:
+    """The things that can be done otherwise in one call, from its steps."""
+
+    def __init__(self, bench: Bench, steps: Sequence[WatchedStep]) -> None:
+        """``steps`` are those from the function's entry, which is the first, to its return."""
+        self._bench, self._steps = bench, steps
+        self.executed = [step.address for step in steps[1:]]
+
+    def __iter__(self) -> Iterator[Trial]:
+        """Likeliest first: decisions, and then values."""
+        yield from self._decisions()
+        yield from self._values()
+
+    def run(self, trial: Trial, back: int) -> None:
+        """Make the call, at whose entry the guest is stopped, up to its return to ``back``."""
+        bench, address = self._bench, self.executed[trial.at]
+        slot = bench.code.in_slot(address)
+        for number in range(MOST_ROUNDS):
+            here = bench.run_to(address, back)
+            if here == back & bench.isa.mask:
+                return
+            here = single_step(bench, here)
+            # A step may end in the delay slot of a branch, or behind it.
+            if here == slot != address:
+                single_step(bench, here)
+            if trial.number in (None, number):
+                self._change(trial)
+        bench.run_to(back)
+
+    def place(self, trial: Trial) -> Place | None:
+        """The place of an instruction with which the call succeeded."""
+        image, executed = self._bench.image, self.executed[: trial.at + 1]
+        if trial.to is not None:
+            return question(image, executed, "decided wrongly: the other way the call succeeds")
+        how = f"made a wrong value: with {trial.more:+d} in {trial.register} the call succeeds"
+        return last_place(image, executed, how)
+
+    def _change(self, trial: Trial) -> None:
+        registers, isa = self._bench.registers, self._bench.isa
+        if trial.to is not None:
+            registers.write({isa.abi.pc_register: trial.to})
+        else:
+            value = registers.read(trial.register)[trial.register] + trial.more
+            registers.write({trial.register: value & isa.mask})
+
+    def _decisions(self) -> Iterator[Trial]:
+        """Each branch each time, the last one first.  Then those that went both ways, once."""
+        went: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+        for at, other in self._branches():
+            went[self.executed[at]].append((at, other))
+        for ways in sorted(went.values(), reverse=True, key=lambda ways: ways[-1]):
+            for other in dict.fromkeys(other for _, other in ways):
+                yield Trial(ways[-1][0], to=other)
+        both = [ways for ways in went.values() if len({other for _, other in ways}) > 1]
+        single = [Trial(at, number, to) for ways in both for number, (at, to) in enumerate(ways)]
+        yield from sorted(single, reverse=True)[:MOST_SINGLE]
+
+    def _branches(self) -> Iterator[tuple[int, int]]:
+        """The port's steps that are conditional branches, and where each did not go."""
+        bench, executed = self._bench, self.executed
+        for at, address in enumerate(executed[:-2]):
+            is_branch = bench.isa.cpu.is_conditional(bench.code.linked(address))
+            if is_branch and is_of_port(bench.image, address):
+                in_slot = executed[at + 1] == bench.code.in_slot(address) != address
+                other = other_way(bench, address, executed[at + 2 if in_slot else at + 1])
+                if other is not None:
+                    yield at, other
+
+    def _values(self) -> Iterator[Trial]:
+        """The port's instructions that change a register, the last one first."""
+        bench = self._bench
+        last = {address: at for at, address in enumerate(self.executed)}
+        for address, at in sorted(last.items(), reverse=True, key=lambda one: one[1]):
+            if is_of_port(bench.image, address):
+                before, after = (step.registers for step in self._steps[at : at + 2])
+                names = [
+                    name for name in bench.isa.abi.general_registers if before[name] != after[name]
+                ]
+                for name, more in product(names, (1, -1)):
+                    yield Trial(at, register=name, more=more)
