@@ -97,6 +97,12 @@ class EventComparison:
         expected, found = self._keys
         return expected == found
 
+    @property
+    def missing(self) -> Call | None:
+        """The first expected call of a site that has no event at all."""
+        found = {site for _, _, site, _ in self._keys[1]}
+        return next((one.call for one in self.expected if one.call.site not in found), None)
+
     def shown(self, symbolize: Callable[[int], str]) -> dict[str, list[str]]:
         """Both lists around the first difference, as text."""
         pairs = enumerate(zip(*self._keys, strict=False))

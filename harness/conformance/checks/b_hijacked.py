@@ -2,6 +2,7 @@
 """The same for the graph tracer: at entry, and at the return through return_to_handler."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 
 from harness.conformance.bench import Bench
@@ -22,6 +23,7 @@ from harness.conformance.checks.b_graph_entry import (
 )
 from harness.conformance.checks.registry import BOTH, DYNAMIC, EVERY_KERNEL, GRAPH, check
 from harness.conformance.comparison import GROUPS, compare, same, same_mask, same_stack
+from harness.conformance.kept_words import kept_word
 from harness.conformance.retrace import Retrace
 from harness.conformance.saved_registers import SavedResults
 from harness.conformance.switch import TRACER, Switch
@@ -270,6 +272,34 @@ def _judge_frame_pointer(retrace: Retrace, call: TracedCall, what: str) -> bool:
         expected=f"{went_in:#x}",
         found=f"{came_out:#x}",
     )
+
+
+def why_left_alone(bench: Bench, function: str) -> Place | None:
+    """Where the port decides not to hijack a call; None if it hijacks a function alone."""
+    retrace = Retrace(bench, partial(hijacked, bench, function))
+    call = retrace.go(home=False)
+    return None if GRAPH_ENTER in call.called else why_not_hijacked(retrace, call)
+
+
+def why_it_dies_at_the_return(bench: Bench, function: str) -> Place | None:
+    """What made the wrong frame pointer of a call in which the guest dies; None if none is wrong.
+
+    ``function`` is hijacked alone.
+    """
+    retrace = Retrace(bench, partial(hijacked, bench, function))
+    with suppress(GuestDied):
+        retrace.go(home=True)
+    call, arguments = retrace.call, bench.isa.abi.argument_registers
+    tested = "FUNCTION_GRAPH_FP_TEST" in bench.variant.features
+    if not tested or call is None or call.back or not {GRAPH_ENTER, HANDLER} <= set(call.called):
+        return None
+    went_in = call.first(GRAPH_ENTER)[arguments[2]] & bench.isa.mask
+    if "FUNCTION_GRAPH_RETVAL" in bench.variant.features:
+        return _wrong_in_memory(retrace, call, went_in)
+    came_out = call.first(HANDLER)[arguments[0]] & bench.isa.mask
+    if went_in == came_out:
+        return None
+    return kept_word(retrace) or _wrong_frame_pointer(retrace, call, went_in, came_out)
 
 
 def _wrong_frame_pointer(

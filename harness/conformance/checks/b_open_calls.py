@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Calls of one function that are open at the same time, under the graph tracer."""
 
+from functools import partial
+
 from harness.conformance.bench import Bench
+from harness.conformance.checks.b_hijacked import why_left_alone
 from harness.conformance.checks.registry import GRAPH, check
 from harness.conformance.switch import Switch
 from harness.conformance.traced_call import GRAPH_ENTER, Registers
@@ -27,7 +30,8 @@ def open_calls_are_distinguished(bench: Bench) -> None:
     switch.graph(True)
     switch.sites(True, [site])
     seen: list[Registers] = []
-    with bench.fail_if_guest_dies("C4d"):
+    why = partial(why_left_alone, bench, DEEP)
+    with bench.fail_if_guest_dies("C4d", locate=why):
         while len(seen) < CALLS:
             bench.run_to(GRAPH_ENTER)
             seen.append(bench.registers.read())

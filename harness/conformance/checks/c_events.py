@@ -5,10 +5,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 
 from harness.conformance.bench import Bench
 from harness.conformance.checks.b_graph_entry import graph_stub
+from harness.conformance.checks.b_hijacked import why_it_dies_at_the_return, why_left_alone
 from harness.conformance.checks.registry import (
     BOTH,
     DYNAMIC,
@@ -208,21 +209,40 @@ def every_entry_has_its_exit(bench: Bench) -> None:
         watched.switch.graph(True)
         watched.on()
         bench.guest.tracer.clear()
-        with bench.fail_if_guest_dies(*clauses, "C4f"):
+        died = partial(_why_it_dies, bench, watched)
+        with bench.fail_if_guest_dies(*clauses, "C4f", locate=died):
             watched.run()
         answers(bench, clauses, "under the graph tracer")
         expected, compared = watched.compare(graph=True)
-        shown = compared.shown(bench.image.symbolize)
-        for clause in clauses:
-            bench.require(
-                clause, compared.same, "the events are not the calls and returns", events=shown
-            )
         sites = {call.site for call in watched.oracle.records()} - watched.off
         wrong = {func for _, func, _ in watched.graph} - sites
+        shown, message = (
+            compared.shown(bench.image.symbolize),
+            "the events are not the calls and returns",
+        )
+        # The search makes the guest fresh.
+        why = cache(partial(_why_missing, bench, compared))
+        for clause in clauses:
+            bench.require(clause, compared.same, message, why, events=shown)
         bench.require("C4e", not wrong, "func is no call site", found=[hex(at) for at in wrong])
         bench.require(
             "C4f", expected.too_deep > 0 and compared.same, "calls too deep are not left alone"
         )
+
+
+def _why_missing(bench: Bench, compared: EventComparison) -> Place | None:
+    """Where the port does not hijack the first function that has no events."""
+    missing = compared.missing
+    return None if missing is None else why_left_alone(bench, missing.function)
+
+
+def _why_it_dies(bench: Bench, watched: Watched) -> Place | None:
+    """What is wrong with the hijacked call that had begun last when the guest died."""
+    running: list[int] = []
+    for is_exit, site, depth in watched.graph:
+        running[depth:] = [] if is_exit else [site]
+    sites = {site.ip: site.function for site in bench.image.sites}
+    return why_it_dies_at_the_return(bench, sites[running[-1]]) if running else None
 
 
 @check("C5g", "C4b", "C11b", "C20a", variants=BOTH, features=GRAPH)
