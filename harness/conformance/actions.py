@@ -17,6 +17,8 @@ EFFECTS = {
 
 
 INIT_NOP, MAKE_NOP = "ftrace_init_nop", "ftrace_make_nop"
+MODULE_INIT = "ftrace_graph_module_init"
+"""The port's function that may inspect a module before its calls are hijacked."""
 
 
 def first_patching(image: RunningImage) -> str:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Why a traced call came to no end: the port's last instruction, or what led to it."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from harness.conformance.places import is_of_port, last_place
-from harness.conformance.traced_call import Registers
+from harness.conformance.registers import address_in
+from harness.conformance.traced_call import BELOW, BELOW_STACK, Registers
 from harness.conformance.verdict import Place
 from harness.conformance.ways import TracedStep, Way, Ways
 
@@ -73,7 +74,46 @@ class Endings(Ways):
         before, _, known, _ = self._way(home)
         made = self._makes(before, known[:astray], lambda found: pointed_to(found) == there)
         how = "made the address of no function, where the port went"
-        return next((self._place(known, at, how, in_slot=True) for at in made), None)
+        for at in made:
+            beside = self._never_stored(before, known, at, known[at].registers)
+            return beside or self._place(known, at, how, in_slot=True)
+        return None
+
+    def _never_stored(
+        self, before: Registers, steps: Sequence[TracedStep], at: int, names: Iterable[str]
+    ) -> Place | None:
+        """The stub's store beside a word that a step loads into a register, and nothing has stored.
+
+        The stack below the call was overwritten before.  ``names`` are those of the registers.
+        """
+        if not self._is_stub(steps[at]):
+            return None
+        was = steps[at - 1].registers if at else before
+        patterns = set(self.bench.registers.words(BELOW_STACK, BELOW))
+        loaded = [name for name in names if was[name] != steps[at].registers[name] in patterns]
+        word = next(self._accesses(before, steps, at, stores=False), None)
+        if not loaded or word is None:
+            return None
+        stores = [
+            (abs(where - word), number)
+            for number in range(at)
+            for where in self._accesses(before, steps, number, stores=True)
+        ]
+        how = f"is beside what is loaded into {', '.join(loaded)}, which nothing has stored"
+        return self._place(steps, min(stores)[1], how, in_slot=True) if stores else None
+
+    def _accesses(
+        self, before: Registers, steps: Sequence[TracedStep], at: int, *, stores: bool
+    ) -> Iterator[int]:
+        """What the stub loads from or stores to in a step, which may take a delay slot along."""
+        code, isa = self.bench.code, self.bench.isa
+        registers = steps[at - 1].registers if at else before
+        if not self._is_stub(steps[at]):
+            return
+        for address in dict.fromkeys((steps[at].address, code.in_slot(steps[at].address))):
+            where = address_in(code.disassembled(address), registers, isa)
+            if where is not None and isa.cpu.is_store(code.linked(address)) == stores:
+                yield where
 
     def _is_code(self, address: int) -> bool:
         image = self.bench.image

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Words that the port has stored at boot, and by which it decides in a call that went wrong."""
 
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
@@ -11,7 +10,7 @@ from harness.conformance.clock import take_snapshot
 from harness.conformance.decisions import last_decision, wrong_decision
 from harness.conformance.patching import steps_of
 from harness.conformance.places import is_of_port
-from harness.conformance.registers import registers_in
+from harness.conformance.registers import address_in
 from harness.conformance.retrace import Retrace
 from harness.conformance.single_step import steps_to
 from harness.conformance.switch import Switch
@@ -42,9 +41,6 @@ STACK = 0x4000
 
 SIZES = (8, 4)
 """Sizes of words in bytes."""
-
-_OFFSET = re.compile(r"-?\b(?:0x[0-9a-f]+|\d+)\b(?=\()|#(-?0x[0-9a-f]+|-?\d+)")
-"""The offset of a memory operand."""
 
 
 def kept_word(retrace: Retrace) -> Place | None:
@@ -77,13 +73,9 @@ def _read_words(retrace: Retrace) -> list[int]:
     """The addresses of variables that the port's C code loads in a call, the last one first."""
     isa, found = retrace.bench.isa, []
     for before, address in retrace.loads():
-        text = retrace.bench.code.disassembled(address)
-        *_, base = registers_in(text, isa)
-        offset = _OFFSET.search(text)
-        number = int(offset[0].lstrip("#"), 0) if offset else 0
-        word = before[base] + number & isa.mask
+        word = address_in(retrace.bench.code.disassembled(address), before, isa)
         # What the call has on its stack was not stored at boot.
-        if abs(word - before[isa.abi.stack_register]) > STACK and word not in found:
+        if word and abs(word - before[isa.abi.stack_register]) > STACK and word not in found:
             found.append(word)
     return found[::-1]
 

@@ -7,18 +7,31 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from harness.conformance.actions import INIT_NOP, MAKE_NOP, Actions, Called, Written, first_patching
+from harness.conformance.actions import (
+    INIT_NOP,
+    MAKE_NOP,
+    MODULE_INIT,
+    Actions,
+    Called,
+    Written,
+    first_patching,
+)
 from harness.conformance.bench import CALL_RETURNS, PANIC, START, Bench
 from harness.conformance.byte_search import ByteSearch
 from harness.conformance.conditions import constant_condition
-from harness.conformance.decisions import further_targets, parting, wrong_decision
+from harness.conformance.decisions import (
+    further_targets,
+    last_decision,
+    parting,
+    wrong_decision,
+)
 from harness.conformance.findings import aspect_of
 from harness.conformance.live_modules import know_module
 from harness.conformance.others_data import OthersData
 from harness.conformance.patching_search import STATUS, Search
-from harness.conformance.places import place_of
+from harness.conformance.places import is_of_port, place_of
 from harness.conformance.requests import RECORD, right_text, site_of, target_of
-from harness.conformance.single_step import AROUND, single_step
+from harness.conformance.single_step import AROUND, single_step, steps_to
 from harness.conformance.verdict import CALLED, OTHERS_DATA, REACH, REFUSAL, WORDS, Evidence, Place
 from harness.conformance.watched_call import WatchedStep
 from harness.debugger import return_address
@@ -69,9 +82,10 @@ def locate_at_boot(bench: Bench, aspect: str, function: str) -> Place | None:
 
 
 def locate_refused_site(bench: Bench) -> Place | None:
-    """The line that refused to switch a site off, in the last call, which was load_module().
+    """The line that refused the module in the last call, which was load_module().
 
-    It is the function if no line is found.  The guest is left in any state.
+    It is that which refused to switch a site off, or to prepare the module for the graph tracer.
+    It is the function for sites if no line is found.  The guest is left in any state.
     """
     function, result = first_patching(bench.image), bench.isa.abi.results[0]
     actions, start = bench.actions.so_far(), bench.image.address_of(function)
@@ -84,7 +98,20 @@ def locate_refused_site(bench: Bench) -> Place | None:
             actions.site = site
             return _locate(bench, WORDS, function, actions)
         here = bench.run_to(start, CALL_RETURNS)
-    return place_of(bench.image, start, CALLED)
+    return _not_prepared(bench, actions) or place_of(bench.image, start, CALLED)
+
+
+def _not_prepared(bench: Bench, actions: Actions) -> Place | None:
+    """The port's last decision before it refused to prepare the module for the graph tracer."""
+    start, result = bench.image.symbols.get(MODULE_INIT), bench.isa.abi.results[0]
+    if start is None or not is_of_port(bench.image, start):
+        return None
+    _come_to(bench, MODULE_INIT, actions)
+    end = return_address(bench.guest.debugger, bench.isa.abi)
+    executed = steps_to(bench, end)
+    if executed[-1] != end & bench.isa.mask or not bench.registers.read(result)[result] & STATUS:
+        return None
+    return last_decision(bench, executed, "decided last, and refused the module")
 
 
 def locate_refusal(bench: Bench) -> Place | None:

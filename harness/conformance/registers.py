@@ -18,6 +18,12 @@ _PART = (
 )
 """Names of the lowest byte or half of a register, and its own."""
 
+_MEMORY = re.compile(
+    r"(-?(?:0x[0-9a-f]+|\d+))?\((\W?\w+)\)"
+    r"|\[(\w+)(?:,?\s*([+-])?\s*#?(-?(?:0x[0-9a-f]+|\d+)))?\]"
+)
+"""A memory operand with one register and a distance: 8(sp), [sp, #8] or [rsp + 8]."""
+
 _HEX = re.compile(r"0x([0-9a-fA-F]+)")
 
 
@@ -131,3 +137,16 @@ def registers_in(text: str, isa: Isa) -> list[str]:
         parts = (match.expand(own) for name, own in _PART if (match := name.fullmatch(word)))
         found += [name for name in dict.fromkeys((word, whole, *parts)) if name in general][:1]
     return found
+
+
+def address_in(text: str, registers: Mapping[str, int], isa: Isa) -> int | None:
+    """The address of a memory operand with one register; None if there is none such.
+
+    ``registers`` are those before the instruction.
+    """
+    operand = _MEMORY.search(text)
+    base = registers_in(operand[0], isa) if operand else []
+    if operand is None or not base:
+        return None
+    distance = int(operand[1] or operand[5] or "0", 0)
+    return registers[base[0]] + (-distance if operand[4] == "-" else distance) & isa.mask

@@ -103,6 +103,9 @@ class Retrace(StubCalls):
             was = steps[at - 1].registers if at else before
             changed = [name for name in names if steps[at].registers[name] != was[name]]
             if changed:
+                beside = self._never_stored(before, steps, at, changed[:1])
+                if beside is not None:
+                    return beside
                 left_out = self._left_out(before, steps, at, changed[0])
                 if left_out is not None:
                     return left_out
@@ -222,9 +225,11 @@ class Retrace(StubCalls):
             in_slot = steps[at].registers.get(self.bench.isa.abi.return_register) != value
             return self._place(steps, at, made, in_slot=in_slot, calls=passed)
         seen = [before[register], *(step.registers[register] for step in steps[:end])]
-        last = max((at for at in range(end) if seen[at] != seen[at + 1]), default=0)
+        changed = [at for at in range(end) if seen[at] != seen[at + 1]]
+        if not changed and not home:
+            return self._argument_beside(function, register)
         wrote = f"wrote {register} last"
-        return self._place(steps, last, wrote, in_slot=True, calls=passed)
+        return self._place(steps, max(changed, default=0), wrote, in_slot=True, calls=passed)
 
     def record(self, function: str) -> Place | None:
         """Where the stub made its frame record before it calls a C function.
@@ -236,8 +241,26 @@ class Retrace(StubCalls):
         made = None if head is None else self._changed_by_stub(head.register, function, how)
         if head is None or made is not None:
             return made
+        return self._before_call(function, head.register)
+
+    def _argument_beside(self, function: str, register: str) -> Place | None:
+        """Where the stub made the argument next to one that it left alone; else before the call."""
+        names = self.bench.isa.abi.argument_registers
+        if register not in names:
+            return self._before_call(function, register)
+        at = names.index(register)
+        steps, _ = self._of_stub(function)
+        for name in sorted(names, key=lambda name: abs(names.index(name) - at)):
+            made = self._stub_changes(steps, name)
+            if made:
+                how = f"made {name}; {register} is still the traced function's"
+                return self._place(steps, made[-1], how, in_slot=True)
+        return self._before_call(function, register)
+
+    def _before_call(self, function: str, register: str) -> Place | None:
+        """The stub's instruction before it calls a C function; it has left the register alone."""
         steps, of_stub = self._of_stub(function)
-        how = f"comes before the call, with {head.register} still the traced function's"
+        how = f"comes before the call, with {register} still the traced function's"
         return self._place(steps, of_stub[-1], how) if of_stub else None
 
     def begins_frame(self) -> Place | None:

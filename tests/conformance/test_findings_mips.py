@@ -3,23 +3,41 @@
 
 import pytest
 
+DECODES = "decode_prologue"
+
 
 @pytest.mark.parametrize(
-    ("old", "new", "clauses", "clause", "line"),
+    ("file", "old", "new", "clause", "function", "line"),
     [
-        # A call is left alone, and the workload has no events of a function with a large frame.
-        ("frame_size % 8 ", "frame_size % 7 ", ["C4d"], "C4d", "frame_size % 7"),
+        # A call is left alone, or the workload has no events of a function with a large frame.
+        ("prologue.c", "frame_size % 8 ", "frame_size % 7 ", "C4d", DECODES, "frame_size % 7"),
         (
+            "prologue.c",
             "if (target && target == rest->reg)",
             "if (!(target && target == rest->reg))",
-            ["C4d"],
             "C4d",
+            DECODES,
             "if (!known || (source && source != target))",
         ),
-        # The kernel panics of a frame pointer when the function returns that had begun last.
-        ("<< 2 | (u32)(frame_size / 8)", "<< 2 | (u32)(frame_size / 7)", ["C6b"], "C6b", "/ 7"),
+        # The kernel panics of the frame pointer of the call that had begun last.
+        (
+            "prologue.c",
+            "<< 2 | (u32)(frame_size / 8)",
+            "<< 2 | (u32)(frame_size / 7)",
+            "C6b",
+            DECODES,
+            "/ 7",
+        ),
+        # The prologues of a module are not decoded, and it is not loaded.
+        (
+            "ftrace.c",
+            "module_memory(module, module->text_end - ",
+            "module_memory(module, module->text_end + ",
+            "C7f",
+            "ftrace_graph_module_init",
+            "if (!prologues)",
+        ),
     ],
 )
-def test_what_was_decided_at_boot_has_its_line(old, new, clauses, clause, line, has_line):
-    edits = {"prologue.c": (old, new)}
-    has_line("mips-malta", [], clauses, clause, "decode_prologue", line, edits)
+def test_what_is_decided_before_has_its_line(file, old, new, clause, function, line, has_line):
+    has_line("mips-malta", [], [clause], clause, function, line, {file: (old, new)})

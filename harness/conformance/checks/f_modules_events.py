@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 
+from harness.conformance.actions import MODULE_INIT
 from harness.conformance.bench import Bench
 from harness.conformance.checks.b_crossing import LEAF
 from harness.conformance.checks.b_graph_entry import why_not_hijacked
@@ -38,9 +39,6 @@ from harness.image import ModuleImage
 from harness.isa import CallSite
 from harness.kbuild import module_beside
 from harness.oracle import Call
-
-MODULE_INIT = "ftrace_graph_module_init"
-"""The port's function that may inspect a module before its calls are hijacked."""
 
 
 @contextmanager
