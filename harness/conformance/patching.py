@@ -166,6 +166,7 @@ def _locate(
         place = constant_condition(bench, executed)
     if place is None and aspect == REACH:
         place = _others_refused(bench, function, actions, executed)
+        place = place or _noticed(bench, function, actions, executed)
     elif place is None and granted is not None:
         again = partial(_come_to, bench, function, actions)
         compared = search.compared() if search.is_refused and function in RECORD else None
@@ -237,13 +238,39 @@ def _others_refused(
         other = replace(last, arguments=(*last.arguments[:-1], target))
         # The guest may die of this target.
         with suppress(GuestError, GdbError):
-            _come_to(bench, function, replace(actions, done=[*actions.done[:-1], other]))
-            steps = [*steps_of(bench, return_address(bench.guest.debugger, isa.abi), bytes)]
+            steps = _steps_of_call(bench, function, actions, other)
             if steps[-1].registers[isa.abi.results[0]] & STATUS:
                 way = [step.address for step in steps[1:]]
                 how = "refuses other targets, and lets this one pass"
                 return parting(bench, executed, way, how)
     return None
+
+
+def _noticed(
+    bench: Bench, function: str, actions: Actions, executed: Sequence[int]
+) -> Place | None:
+    """Where the port goes another way than with a target in reach, which it does not refuse either.
+
+    None if it goes the same way.
+    """
+    last = actions.last_call
+    if last is None or not last.arguments or last.function != bench.image.symbols[function]:
+        return None
+    target = bench.image.pointer_to("ftrace_caller")
+    valid = replace(last, arguments=(*last.arguments[:-1], target))
+    with suppress(GuestError, GdbError):
+        steps = _steps_of_call(bench, function, actions, valid)
+        way = [step.address for step in steps[1:]]
+        return parting(bench, executed, way, "goes another way with this target, and accepts it")
+    return None
+
+
+def _steps_of_call(
+    bench: Bench, function: str, actions: Actions, last: Called
+) -> list[WatchedStep]:
+    """The steps of another last call than that of the actions."""
+    _come_to(bench, function, replace(actions, done=[*actions.done[:-1], last]))
+    return [*steps_of(bench, return_address(bench.guest.debugger, bench.isa.abi), bytes)]
 
 
 def _granted_of(

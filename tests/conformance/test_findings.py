@@ -348,6 +348,13 @@ def test_a_fault_has_its_line(config, mutant, clauses, clause, function, line, h
     has_line(config, [mutant], clauses, clause, function, line)
 
 
+def test_a_target_that_is_noticed_and_accepted_has_the_line_that_noticed_it(has_line):
+    """An unaligned target is recognised, and no error returned."""
+    edits = {"ftrace.c": ("return -EINVAL;\n\tif (offset", "return 0;\n\tif (offset")}
+    line = "if (target & (AARCH64_INSN_SIZE - 1))"
+    has_line("aarch64-virt", [], ["C9f"], "C9f", "ftrace_make_call", line, edits)
+
+
 def test_two_faults_are_two_findings(judged):
     """One is in the C code of the port, the other one in its stubs."""
     _, findings = judged("mips-malta", ["flush-too-short", "thread-pointer-lost"], ["C9k", "C1g"])
