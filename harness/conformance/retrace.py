@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Single steps of a traced call, to find the port's instruction that a failure comes from."""
 
+import re
 from collections.abc import Callable, Sequence
 
 from harness.conformance.bench import START, Bench
@@ -152,7 +153,8 @@ class Retrace(StubCalls):
             # The stub changed it, or the call site.
             return None
         abi = self.bench.isa.abi
-        beside = {name: number for number, name in enumerate(abi.general_registers)}
+        of_kind = abi.general_registers if register in abi.general_registers else abi.float_results
+        beside = {name: number for number, name in enumerate(of_kind)}
         put_back = {
             name: number
             for number in range(at + 1, len(steps))
@@ -171,7 +173,8 @@ class Retrace(StubCalls):
         """Whether an instruction of the stub names a register."""
         isa, code = self.bench.isa, self.bench.code
         texts = (code.disassembled(step.address) for step in steps if self._is_stub(step))
-        return any(register in registers_in(text, isa) for text in texts)
+        named = re.compile(rf"\b{register}\b")
+        return any(register in registers_in(text, isa) or named.search(text) for text in texts)
 
     def masked(self, *, home: bool = False) -> Place | None:
         """The instruction that last changed the interrupt mask."""

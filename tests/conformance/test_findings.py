@@ -348,11 +348,31 @@ def test_a_fault_has_its_line(config, mutant, clauses, clause, function, line, h
     has_line(config, [mutant], clauses, clause, function, line)
 
 
-def test_a_target_that_is_noticed_and_accepted_has_the_line_that_noticed_it(has_line):
-    """An unaligned target is recognised, and no error returned."""
-    edits = {"ftrace.c": ("return -EINVAL;\n\tif (offset", "return 0;\n\tif (offset")}
-    line = "if (target & (AARCH64_INSN_SIZE - 1))"
-    has_line("aarch64-virt", [], ["C9f"], "C9f", "ftrace_make_call", line, edits)
+@pytest.mark.parametrize(
+    ("file", "old", "new", "clause", "function", "line"),
+    [
+        # An unaligned target is noticed, and no error returned.
+        (
+            "ftrace.c",
+            "return -EINVAL;\n\tif (offset",
+            "return 0;\n\tif (offset",
+            "C9f",
+            "ftrace_make_call",
+            "if (target & (AARCH64_INSN_SIZE - 1))",
+        ),
+        # Two floating-point results are not put back, and those beside them are.
+        (
+            "return_to_handler.S",
+            "\tldp\tq0, q1, [sp, #FRAME_Q0]\n",
+            "",
+            "C5b",
+            "return_to_handler",
+            "q2, q3",
+        ),
+    ],
+)
+def test_a_small_fault_has_its_line(file, old, new, clause, function, line, has_line):
+    has_line("aarch64-virt", [], [clause], clause, function, line, {file: (old, new)})
 
 
 def test_two_faults_are_two_findings(judged):
