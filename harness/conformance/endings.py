@@ -74,10 +74,11 @@ class Endings(Ways):
         before, _, known, _ = self._way(home)
         made = self._makes(before, known[:astray], lambda found: pointed_to(found) == there)
         how = "made the address of no function, where the port went"
-        for at in made:
-            beside = self._never_stored(before, known, at, known[at].registers)
-            return beside or self._place(known, at, how, in_slot=True)
-        return None
+        at = next(made, None)
+        if at is None:
+            return None
+        beside = self._never_stored(before, known, at, known[at].registers)
+        return beside or self._place(known, at, how, in_slot=True)
 
     def _never_stored(
         self, before: Registers, steps: Sequence[TracedStep], at: int, names: Iterable[str]

@@ -9,7 +9,7 @@ from harness.conformance.bench import START, Bench
 from harness.conformance.clock import take_snapshot
 from harness.conformance.decisions import last_decision, wrong_decision
 from harness.conformance.patching import steps_of
-from harness.conformance.places import is_of_port
+from harness.conformance.places import is_of_port, port_file
 from harness.conformance.registers import address_in
 from harness.conformance.retrace import Retrace
 from harness.conformance.single_step import steps_to
@@ -59,6 +59,8 @@ def kept_word(retrace: Retrace) -> Place | None:
     known = next((word for word in words if word in bench.kept_words), None)
     if known is not None:
         return bench.kept_words[known]
+    if not words:
+        return None
     with suppress(GuestError, GdbError):
         for word, function in _makers(bench, words):
             search = _Search(retrace, word, function, _number(bench, word, function))
@@ -70,12 +72,19 @@ def kept_word(retrace: Retrace) -> Place | None:
 
 
 def _read_words(retrace: Retrace) -> list[int]:
-    """The addresses of variables that the port's C code loads in a call, the last one first."""
-    isa, found = retrace.bench.isa, []
+    """The addresses of variables that the port's C code loads in a call, the last one first.
+
+    They are the port's own, or have no name.
+    """
+    image, found = retrace.bench.image, []
+    own = image.variables_in(lambda file: port_file(file) is not None)
     for before, address in retrace.loads():
-        word = address_in(retrace.bench.code.disassembled(address), before, isa)
+        word = address_in(retrace.bench.code.disassembled(address), before, image.isa)
+        if word is None or word in found or word in image.text:
+            continue
         # What the call has on its stack was not stored at boot.
-        if word and abs(word - before[isa.abi.stack_register]) > STACK and word not in found:
+        on_stack = abs(word - before[image.isa.abi.stack_register]) <= STACK
+        if not on_stack and (not image.object_at(word) or any(word in one for one in own)):
             found.append(word)
     return found[::-1]
 
