@@ -224,6 +224,9 @@ class Retrace(StubCalls):
         makes = list(self._makes(before, steps[:end], lambda found: found == value, but))
         if makes:
             at = makes[-1 if again else 0]
+            beside = self._never_stored(before, steps, at, self.bench.isa.abi.general_registers)
+            if beside is not None:
+                return beside
             made = f"made what is in {register}"
             in_slot = steps[at].registers.get(self.bench.isa.abi.return_register) != value
             return self._place(steps, at, made, in_slot=in_slot, calls=passed)
@@ -233,6 +236,16 @@ class Retrace(StubCalls):
             return self._argument_beside(function, register)
         wrote = f"wrote {register} last"
         return self._place(steps, max(changed, default=0), wrote, in_slot=True, calls=passed)
+
+    def never_stored(self, function: str) -> Place | None:
+        """The stub's store beside a word that it loads as an argument, and nothing has stored."""
+        before, _, steps, _ = self._way(home=False)
+        names = self.bench.isa.abi.argument_registers
+        found = (
+            self._never_stored(before, steps, at, names)
+            for at in range(self._entry(steps, function))
+        )
+        return next(filter(None, found), None)
 
     def record(self, function: str) -> Place | None:
         """Where the stub made its frame record before it calls a C function.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Findings about words that a port stores at boot: prologues, by which it hijacks calls later."""
+"""Findings about how MIPS hijacks calls: by prologues, which it has decoded at boot."""
 
 import pytest
 
@@ -28,6 +28,8 @@ DECODES = "decode_prologue"
             DECODES,
             "/ 7",
         ),
+        # The stub passes a call site on that it has not saved.
+        ("mcount.S", "\tfind_site\n3:", "3:", "C4d", "ftrace_graph_caller", "save_all"),
         # The prologues of a module are not decoded, and it is not loaded.
         (
             "ftrace.c",

@@ -199,7 +199,8 @@ def why_not_hijacked(
     elif prepare in call.called:
         how = f"did not call {GRAPH_ENTER}"
         place = (
-            _wrong_site(retrace, call, prepare, other)
+            retrace.never_stored(prepare)
+            or _wrong_site(retrace, call, prepare, other)
             or kept_word(retrace)
             or retrace.return_early(prepare, f"decided last; it {how}")
             or at_prepare(retrace, how)
