@@ -6,6 +6,7 @@ A wrong branch, or a value that is wrong by one, is found by putting it right.
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
@@ -45,11 +46,6 @@ class Trials:
         self._bench, self._steps = bench, steps
         self.executed = [step.address for step in steps[1:]]
 
-    def __iter__(self) -> Iterator[Trial]:
-        """Likeliest first: decisions, and then values."""
-        yield from self._decisions()
-        yield from self._values()
-
     def run(self, trial: Trial, back: int) -> None:
         """Make the call, at whose entry the guest is stopped, up to its return to ``back``."""
         bench, address = self._bench, self.executed[trial.at]
@@ -66,11 +62,17 @@ class Trials:
                 self._change(trial)
         bench.run_to(back)
 
-    def place(self, trial: Trial) -> Place | None:
-        """The place of an instruction with which the call succeeded."""
+    def place(self, trial: Trial, *others: Trial) -> Place | None:
+        """The place of an instruction with which the call succeeded; so it did with the others."""
         image, executed = self._bench.image, self.executed[: trial.at + 1]
         if trial.to is not None:
-            return question(image, executed, "decided wrongly: the other way the call succeeds")
+            place = question(image, executed, "decided wrongly: the other way the call succeeds")
+            also = [*filter(None, map(self.place, others))]
+            lines = sorted({one.line for one in also if place and one.line != place.line})
+            told = (
+                f"; with line {' or '.join(map(str, lines))} decided otherwise too" if lines else ""
+            )
+            return place and replace(place, how=place.how + told)
         how = f"made a wrong value: with {trial.more:+d} in {trial.register} the call succeeds"
         return last_place(image, executed, how)
 
@@ -82,20 +84,21 @@ class Trials:
             value = registers.read(trial.register)[trial.register] + trial.more
             registers.write({trial.register: value & isa.mask})
 
-    def _decisions(self) -> Iterator[Trial]:
-        """Each branch each time, the last one first.  Then those that went both ways, once."""
-        went: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
-        for at, other in self._branches():
-            went[self.executed[at]].append((at, other))
-        for ways in sorted(went.values(), reverse=True, key=lambda ways: ways[-1]):
+    def decisions(self) -> Iterator[Trial]:
+        """Each branch decided the other way each time, the last one first."""
+        for ways in sorted(self._branches(), reverse=True, key=lambda ways: ways[-1]):
             for other in dict.fromkeys(other for _, other in ways):
                 yield Trial(ways[-1][0], to=other)
-        both = [ways for ways in went.values() if len({other for _, other in ways}) > 1]
+
+    def single_decisions(self) -> Iterator[Trial]:
+        """Each decision of the branches that went both ways, the last one first."""
+        both = [ways for ways in self._branches() if len({other for _, other in ways}) > 1]
         single = [Trial(at, number, to) for ways in both for number, (at, to) in enumerate(ways)]
         yield from sorted(single, reverse=True)[:MOST_SINGLE]
 
-    def _branches(self) -> Iterator[tuple[int, int]]:
-        """The port's steps that are conditional branches, and where each did not go."""
+    def _branches(self) -> list[list[tuple[int, int]]]:
+        """The port's conditional branches: the steps of each, and where it did not go in them."""
+        went: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
         bench, executed = self._bench, self.executed
         for at, address in enumerate(executed[:-2]):
             is_branch = bench.isa.cpu.is_conditional(bench.code.linked(address))
@@ -103,9 +106,10 @@ class Trials:
                 in_slot = executed[at + 1] == bench.code.in_slot(address) != address
                 other = other_way(bench, address, executed[at + 2 if in_slot else at + 1])
                 if other is not None:
-                    yield at, other
+                    went[address].append((at, other))
+        return [*went.values()]
 
-    def _values(self) -> Iterator[Trial]:
+    def values(self) -> Iterator[Trial]:
         """The port's instructions that change a register, the last one first."""
         bench = self._bench
         last = {address: at for at, address in enumerate(self.executed)}
