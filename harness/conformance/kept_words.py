@@ -40,9 +40,6 @@ MOST_FUNCTIONS = 3
 STACK = 0x4000
 """The size of the kernel's stacks."""
 
-SIZES = (8, 4)
-"""Sizes of words in bytes."""
-
 
 def kept_word(retrace: Retrace) -> Place | None:
     """Where the port made a word wrong at boot, by which it did not hijack a call as it should.
@@ -163,14 +160,15 @@ class _Search:
         # From now on the guest is made fresh, and comes here, without a boot.
         bench.run_to(START)
         take_snapshot(guest, START, with_clock=False)
-        kept = bench.read_memory(self._word, bench.isa.word_size)
         guest.restore(KEPT)
         bench.run_to(self._back)
-        value = self._result()
-        sizes = (size for size in SIZES if self._bytes(value, size) == kept[:size])
-        self._size = next(sizes, 0)
+        value, size = self._result(), bench.isa.word_size
+        mark = _mark(bench, self._word).to_bytes(size, bench.image.byteorder)
+        bench.run_to(START, self._function)
+        kept = bench.read_memory(self._word, size)
+        self._size = next((n for n in range(size, 0, -1) if kept[n - 1] != mark[n - 1]), 0)
         self._judged[value] = False
-        return bool(self._size)
+        return self._size > 0 and self._bytes(value, self._size) == kept[: self._size]
 
     def place(self) -> Place | None:
         """As of `kept_word`."""
