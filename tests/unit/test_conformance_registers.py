@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from harness.conformance.registers import RegisterFile, registers_in
+from harness.conformance.registers import RegisterFile, address_in, registers_in
 from harness.debugger import Debugger
 from harness.errors import GdbError, HostError
 from tests.unit.isa_kinds import every_isa
@@ -45,3 +45,30 @@ def test_an_instruction_names_registers(isa) -> None:
     first, *_, last = isa.abi.general_registers
     assert registers_in(f"op {first}, 16(${last})", isa) == [first, last]
     assert registers_in("op $f0, #0x10, [16], label", isa) == []
+
+
+@pytest.mark.parametrize("isa", every_isa(), ids=str)
+@pytest.mark.parametrize(
+    ("operand", "distance"),
+    [
+        ("({})", 0),
+        ("0x10(${})", 16),
+        ("-8({})", -8),
+        ("[{}]", 0),
+        ("[{}, #-0x10]!", -16),
+        ("[{}], #0x10", 0),
+        ("dword ptr [{} + 8]", 8),
+        ("[{} - 0x18]", -24),
+    ],
+)
+def test_the_address_of_a_memory_operand(isa, operand, distance) -> None:
+    first, *_, last = isa.abi.general_registers
+    text = f"op {first}, {operand.format(last)}"
+    assert address_in(text, {first: 0, last: 0x1000}, isa) == 0x1000 + distance
+
+
+@pytest.mark.parametrize("isa", every_isa(), ids=str)
+def test_an_address_of_two_registers_is_not_known(isa) -> None:
+    first, *_, last = isa.abi.general_registers
+    for text in (f"op {first}, {last}", f"op [{first}, {last}]", f"op [{first} + {last}*8 + 4]"):
+        assert address_in(text, {first: 1, last: 2}, isa) is None

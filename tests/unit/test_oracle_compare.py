@@ -60,6 +60,13 @@ def test_differences(events):
     assert shown["expected"] != shown["found"]
 
 
+def test_the_first_call_without_an_event():
+    model = expect(MARKED, Settings())
+    assert compare(model, GRAPH).missing is None
+    assert compare(model, GRAPH[2:]).missing is None
+    assert compare(model, [GRAPH[0], GRAPH[3]]).missing == CALLS[1]
+
+
 def test_a_call_in_the_stub_when_the_tracer_is_switched_off():
     records = [CALLS[0], ENTER, CALLS[1], Window(False), replace(RETURNS[1], late=True)]
     model = expect(records, Settings())
