@@ -242,7 +242,9 @@ def _why_it_dies(bench: Bench, watched: Watched) -> Place | None:
     for is_exit, site, depth in watched.graph:
         running[depth:] = [] if is_exit else [site]
     sites = {site.ip: site.function for site in bench.image.sites}
-    return why_it_dies_at_the_return(bench, sites[running[-1]]) if running else None
+    # The guest may have recorded anything.
+    function = sites.get(running[-1]) if running else None
+    return None if function is None else why_it_dies_at_the_return(bench, function)
 
 
 @check("C5g", "C4b", "C11b", "C20a", variants=BOTH, features=GRAPH)
