@@ -31,11 +31,7 @@ def wrong_decision(
     ``again`` comes to the entry of the function, ``executed`` are the addresses of the steps from
     there on, and ``succeeds`` judges the call after its return.
     """
-    for at in islice(_branches(bench, executed), MOST_DECISIONS):
-        # A step may end in the delay slot of a branch, or behind it.
-        slot = bench.code.in_slot(executed[at])
-        end = at + 2 if executed[at + 1] == slot else at + 1
-        other = other_way(bench, executed[at], *executed[end : end + 1])
+    for at, end, other in islice(other_ways(bench, executed), MOST_DECISIONS):
         if other is None:
             continue
         # The guest may die on a way that it never takes.
@@ -84,7 +80,19 @@ def _branches(bench: Bench, executed: Sequence[int]) -> Iterator[int]:
             yield at
 
 
-def other_way(bench: Bench, address: int, *went: int) -> int | None:
+def other_ways(bench: Bench, executed: Sequence[int]) -> Iterator[tuple[int, int, int | None]]:
+    """The port's conditional branches among these steps, the last one first.
+
+    The step of each, the first step behind it, and where it did not go; None if it is not direct.
+    """
+    for at in _branches(bench, executed):
+        # A step may end in the delay slot of a branch, or behind it.
+        slot = bench.code.in_slot(executed[at])
+        end = at + 2 if executed[at + 1] == slot else at + 1
+        yield at, end, _other_way(bench, executed[at], *executed[end : end + 1])
+
+
+def _other_way(bench: Bench, address: int, *went: int) -> int | None:
     """Where a conditional branch leads that it did not go; None if it is no direct branch.
 
     ``went`` is where it went, if anything was executed behind it.

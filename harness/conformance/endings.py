@@ -87,18 +87,19 @@ class Endings(Ways):
 
         The stack below the call was overwritten before.  ``names`` are those of the registers.
         """
-        if not self._is_stub(steps[at]):
+        word = next(self._accesses(before, steps, at, stores=False), None)
+        if word is None or not self._is_stub(steps[at]):
             return None
         was = steps[at - 1].registers if at else before
         patterns = set(self.bench.registers.words(BELOW_STACK, BELOW))
         loaded = [name for name in names if was[name] != steps[at].registers[name] in patterns]
-        word = next(self._accesses(before, steps, at, stores=False), None)
-        if not loaded or word is None:
+        if not loaded:
             return None
         stores = [
             (abs(where - word), number)
             for number in range(at)
             for where in self._accesses(before, steps, number, stores=True)
+            if self._is_stub(steps[number])
         ]
         how = f"is beside what is loaded into {', '.join(loaded)}, which nothing has stored"
         return self._place(steps, min(stores)[1], how, in_slot=True) if stores else None
@@ -106,11 +107,9 @@ class Endings(Ways):
     def _accesses(
         self, before: Registers, steps: Sequence[TracedStep], at: int, *, stores: bool
     ) -> Iterator[int]:
-        """What the stub loads from or stores to in a step, which may take a delay slot along."""
+        """What a step loads from or stores to; it may take a delay slot along."""
         code, isa = self.bench.code, self.bench.isa
         registers = steps[at - 1].registers if at else before
-        if not self._is_stub(steps[at]):
-            return
         for address in dict.fromkeys((steps[at].address, code.in_slot(steps[at].address))):
             where = address_in(code.disassembled(address), registers, isa)
             if where is not None and isa.cpu.is_store(code.linked(address)) == stores:

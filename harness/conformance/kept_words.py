@@ -11,7 +11,6 @@ from harness.conformance.clock import take_snapshot
 from harness.conformance.decisions import last_decision, wrong_decision
 from harness.conformance.patching import steps_of
 from harness.conformance.places import is_of_port, port_file
-from harness.conformance.registers import address_in
 from harness.conformance.retrace import Retrace
 from harness.conformance.single_step import steps_to
 from harness.conformance.switch import Switch
@@ -76,12 +75,11 @@ def _read_words(retrace: Retrace) -> list[int]:
     """
     image, found = retrace.bench.image, []
     own = image.variables_in(lambda file: port_file(file) is not None)
-    for before, address in retrace.loads():
-        word = address_in(retrace.bench.code.disassembled(address), before, image.isa)
-        if word is None or word in found or word in image.text:
+    for registers, word in retrace.loads():
+        if word in found or word in image.text:
             continue
         # What the call has on its stack was not stored at boot.
-        on_stack = abs(word - before[image.isa.abi.stack_register]) <= STACK
+        on_stack = abs(word - registers[image.isa.abi.stack_register]) <= STACK
         if not on_stack and (not image.object_at(word) or any(word in one for one in own)):
             found.append(word)
     return found[::-1]

@@ -165,8 +165,7 @@ def _locate(
     if place is None and (left_alone or aspect in (REFUSAL, REACH)):
         place = constant_condition(bench, executed)
     if place is None and aspect == REACH:
-        place = _others_refused(bench, function, actions, executed)
-        place = place or _noticed(bench, function, actions, executed)
+        place = _other_targets(bench, function, actions, executed)
     elif place is None and granted is not None:
         again = partial(_come_to, bench, function, actions)
         compared = search.compared() if search.is_refused and function in RECORD else None
@@ -227,10 +226,14 @@ def _prepared_wrong(bench: Bench, function: str, actions: Actions) -> Place | No
     return search.place(WORDS) if search is not None and search.is_wrong else None
 
 
-def _others_refused(
+def _other_targets(
     bench: Bench, function: str, actions: Actions, executed: Sequence[int]
 ) -> Place | None:
-    """Where other targets are refused, behind a branch that this one passes."""
+    """Where other targets are refused, behind a branch that this one passes.
+
+    If none is, where the port goes another way than with a target in reach, and does not refuse
+    this one either; None if it goes the same way.
+    """
     isa, last = bench.isa, actions.last_call
     if last is None or not last.arguments or last.function != bench.image.symbols[function]:
         return None
@@ -243,19 +246,6 @@ def _others_refused(
                 way = [step.address for step in steps[1:]]
                 how = "refuses other targets, and lets this one pass"
                 return parting(bench, executed, way, how)
-    return None
-
-
-def _noticed(
-    bench: Bench, function: str, actions: Actions, executed: Sequence[int]
-) -> Place | None:
-    """Where the port goes another way than with a target in reach, which it does not refuse either.
-
-    None if it goes the same way.
-    """
-    last = actions.last_call
-    if last is None or not last.arguments or last.function != bench.image.symbols[function]:
-        return None
     target = bench.image.pointer_to("ftrace_caller")
     valid = replace(last, arguments=(*last.arguments[:-1], target))
     with suppress(GuestError, GdbError):

@@ -117,14 +117,11 @@ class StubCalls(Endings):
                 yield at
 
     def loads(self) -> Iterator[tuple[Registers, int]]:
-        """The loads of the port's C code on the way in: the registers before, and the address."""
+        """What the port's C code loads on the way in: the registers behind it, and the address."""
         before, _, steps, _ = self._way(home=False)
-        cpu, code, image = self.bench.isa.cpu, self.bench.code, self.bench.image
+        image = self.bench.image
         for at, step in enumerate(steps):
             if step.ran or image.is_assembled(step.address) or not is_of_port(image, step.address):
                 continue
-            registers = steps[at - 1].registers if at else before
-            for address in dict.fromkeys((step.address, code.in_slot(step.address))):
-                is_store = cpu.is_store(code.linked(address))
-                if names_memory(code.disassembled(address)) and not is_store:
-                    yield registers, address
+            for where in self._accesses(before, steps, at, stores=False):
+                yield step.registers, where

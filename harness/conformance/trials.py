@@ -11,7 +11,7 @@ from itertools import product
 from typing import NamedTuple
 
 from harness.conformance.bench import Bench
-from harness.conformance.decisions import other_way
+from harness.conformance.decisions import other_ways
 from harness.conformance.places import is_of_port, last_place, question
 from harness.conformance.single_step import single_step
 from harness.conformance.verdict import Place
@@ -99,14 +99,9 @@ class Trials:
     def _branches(self) -> list[list[tuple[int, int]]]:
         """The port's conditional branches: the steps of each, and where it did not go in them."""
         went: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
-        bench, executed = self._bench, self.executed
-        for at, address in enumerate(executed[:-2]):
-            is_branch = bench.isa.cpu.is_conditional(bench.code.linked(address))
-            if is_branch and is_of_port(bench.image, address):
-                in_slot = executed[at + 1] == bench.code.in_slot(address) != address
-                other = other_way(bench, address, executed[at + 2 if in_slot else at + 1])
-                if other is not None:
-                    went[address].append((at, other))
+        for at, _, other in other_ways(self._bench, self.executed):
+            if other is not None:
+                went[self.executed[at]].insert(0, (at, other))
         return [*went.values()]
 
     def values(self) -> Iterator[Trial]:

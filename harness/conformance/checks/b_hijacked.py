@@ -252,17 +252,15 @@ def _is_explained(retrace: Retrace, what: str) -> bool:
 
 
 def _judge_frame_pointer(retrace: Retrace, call: TracedCall, what: str) -> bool:
-    bench, arguments = retrace.bench, retrace.bench.isa.abi.argument_registers
-    tested = "FUNCTION_GRAPH_FP_TEST" in bench.variant.features
-    if not tested or not {GRAPH_ENTER, HANDLER} <= set(call.called):
+    bench = retrace.bench
+    if not _is_tested(bench, call):
         return True
-    went_in = call.first(GRAPH_ENTER)[arguments[2]] & bench.isa.mask
+    went_in, came_out = _frame_pointers(bench, call)
     if "FUNCTION_GRAPH_RETVAL" in bench.variant.features:
         # It is in a struct of the port's; the kernel compares it, and panics.
         message = f"{what}: the kernel was not given the same frame pointer on the way out"
         place = partial(_wrong_in_memory, retrace, call, went_in)
         return bench.require("C6b", bool(call.back), message, place, FRAME_POINTER)
-    came_out = call.first(HANDLER)[arguments[0]] & bench.isa.mask
     return bench.require(
         "C6b",
         went_in == came_out,
@@ -282,24 +280,29 @@ def why_left_alone(bench: Bench, function: str) -> Place | None:
 
 
 def why_it_dies_at_the_return(bench: Bench, function: str) -> Place | None:
-    """What made the wrong frame pointer of a call in which the guest dies; None if none is wrong.
-
-    ``function`` is hijacked alone.
-    """
+    """What made the wrong frame pointer of a call that dies, hijacked alone; None if none did."""
     retrace = Retrace(bench, partial(hijacked, bench, function))
     with suppress(GuestDied):
         retrace.go(home=True)
-    call, arguments = retrace.call, bench.isa.abi.argument_registers
-    tested = "FUNCTION_GRAPH_FP_TEST" in bench.variant.features
-    if not tested or call is None or call.back or not {GRAPH_ENTER, HANDLER} <= set(call.called):
+    call = retrace.call
+    if call is None or call.back or not _is_tested(bench, call):
         return None
-    went_in = call.first(GRAPH_ENTER)[arguments[2]] & bench.isa.mask
+    went_in, came_out = _frame_pointers(bench, call)
     if "FUNCTION_GRAPH_RETVAL" in bench.variant.features:
         return _wrong_in_memory(retrace, call, went_in)
-    came_out = call.first(HANDLER)[arguments[0]] & bench.isa.mask
-    if went_in == came_out:
-        return None
-    return kept_word(retrace) or _wrong_frame_pointer(retrace, call, went_in, came_out)
+    return _wrong_frame_pointer(retrace, call, went_in, came_out) if went_in != came_out else None
+
+
+def _is_tested(bench: Bench, call: TracedCall) -> bool:
+    """Whether the kernel has compared the frame pointers of a call."""
+    tested = "FUNCTION_GRAPH_FP_TEST" in bench.variant.features
+    return tested and {GRAPH_ENTER, HANDLER} <= set(call.called)
+
+
+def _frame_pointers(bench: Bench, call: TracedCall) -> tuple[int, int]:
+    """What went in and what came out; not if that is in a struct of the port's."""
+    (first, _, third, *_), mask = bench.isa.abi.argument_registers, bench.isa.mask
+    return call.first(GRAPH_ENTER)[third] & mask, call.first(HANDLER)[first] & mask
 
 
 def _wrong_frame_pointer(
@@ -314,7 +317,7 @@ def _wrong_frame_pointer(
     callers = _pointers_of_caller(retrace, call)
     first, second = ([*callers, pointer].index(pointer) for pointer in (came_out, went_in))
     if first < second:
-        return retrace.origin(arguments[2], GRAPH_ENTER, again=True)
+        return kept_word(retrace) or retrace.origin(arguments[2], GRAPH_ENTER, again=True)
     return retrace.origin(arguments[0], HANDLER, home=True)
 
 

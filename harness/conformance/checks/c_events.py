@@ -216,10 +216,8 @@ def every_entry_has_its_exit(bench: Bench) -> None:
         expected, compared = watched.compare(graph=True)
         sites = {call.site for call in watched.oracle.records()} - watched.off
         wrong = {func for _, func, _ in watched.graph} - sites
-        shown, message = (
-            compared.shown(bench.image.symbolize),
-            "the events are not the calls and returns",
-        )
+        shown = compared.shown(bench.image.symbolize)
+        message = "the events are not the calls and returns"
         # The search makes the guest fresh.
         why = cache(partial(_why_missing, bench, compared))
         for clause in clauses:
