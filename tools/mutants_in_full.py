@@ -16,25 +16,18 @@ status is 1 if a mutant has no finding, or the first one is for another clause.
 """
 
 import argparse
-import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from random import Random
 from typing import Any
 
+from drawn_faults import drawn
 from harness.config import MachineConfig, Port, load_config, load_port
-from harness.conformance.variants import suite_spec
-from harness.mutation.assembly import Statement
-from harness.mutation.c_builds import first_builds, port_faults
-from harness.mutation.mutants import Collection, load
+from harness.mutation.mutants import load
 from harness_command import HarnessFailed, harness, only_report
-from score_of_findings import MACRO, NAMES, Planted, Score, score, show, table
-
-INSTRUCTION = re.compile(r"^\s+[A-Za-z][\w.]*(\s+[^:]*)?$")
-"""A line of assembly with one instruction, or with a macro."""
+from score_of_findings import Planted, Score, score, show, table
 
 LIMIT = 600.0
 """Seconds for the judgement of one mutant."""
@@ -45,52 +38,6 @@ def written(config: MachineConfig, port: Port, globs: list[str]) -> Iterator[Pla
     for mutant in load(port.name).mutants:
         if mutant.applies_to(config) and any(Path(mutant.id).match(glob) for glob in globs):
             yield Planted(mutant.id, mutant.clauses, mutant.edits(port))
-
-
-def in_assembly(config: MachineConfig, port: Port, collection: Collection) -> Iterator[Planted]:
-    """A fault in each line of assembly, as it is written."""
-    of_macros = [one for one in collection.stubs if not any(":" in name for name in one.labels)]
-    every = tuple(clause for one in of_macros for clause in one.clauses_on(config))
-    for path in sorted(port.directory.glob("*.S")):
-        lines = path.read_text().splitlines(keepends=True)
-        label = ""
-        for at, line in enumerate(lines):
-            if match := NAMES.match(line):
-                label = next((name for name in match.groups() if name), label)
-            label = "" if MACRO.match(line) else label
-            if not INSTRUCTION.match(line):
-                continue
-            following = lines[at + 1]
-            changes = {"drop": [following], "double": [line, line, following]}
-            if INSTRUCTION.match(following) and following != line:
-                changes["swap"] = [following, line]
-            stub = collection.stub(Statement(line.strip(), label, label)) if label else None
-            clauses = stub.clauses_on(config) if stub else every
-            for name, new in changes.items():
-                text = "".join([*lines[:at], *new, *lines[at + 2 :]])
-                yield Planted(f"{path.name}:{at + 1}/{name}", clauses, {path.name: text})
-
-
-def in_c(config: MachineConfig, port: Port, collection: Collection) -> Iterator[Planted]:
-    """A fault in each place of the C files, if it is not recorded as equivalent."""
-    for fault in port_faults(suite_spec(config, port)):
-        name = f"{fault.file}:{fault.function}"
-        stub = collection.stub(Statement(fault.about, name, name))
-        clauses = stub.clauses_on(config) if stub else ()
-        if collection.equivalent(config, f"c/{fault.name}", fault.about) is None:
-            yield Planted(fault.name, clauses, {fault.file: fault.text})
-
-
-def drawn(config: MachineConfig, port: Port, number: int, seed: int) -> list[Planted]:
-    """Faults drawn at random; of those in C such that change the code of a build."""
-    collection = load(port.name)
-    every = [*in_assembly(config, port, collection), *in_c(config, port, collection)]
-    found = Random(seed).sample(every, min(number, len(every)))
-    names = {one.name for one in found}
-    spec = suite_spec(config, port)
-    builds = first_builds(spec, [one for one in port_faults(spec) if one.name in names])
-    same = {fault.name for fault, build in builds if not build}
-    return [one for one in found if one.name not in same]
 
 
 def judge(planted: Planted, config: MachineConfig, port: Port, report: Path) -> dict[str, Any]:

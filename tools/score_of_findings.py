@@ -28,6 +28,11 @@ class Planted:
     clauses: tuple[str, ...]
     edits: Mapping[str, str]
 
+    @property
+    def in_assembly(self) -> bool:
+        """Whether only files of assembly are edited."""
+        return all(name.endswith(".S") for name in self.edits)
+
 
 @dataclass(frozen=True, slots=True)
 class Score:
