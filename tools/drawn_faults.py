@@ -4,8 +4,9 @@
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from functools import cached_property
 from pathlib import Path
 from random import Random
@@ -57,7 +58,8 @@ def _in_assembly(config: MachineConfig, port: Port, collection: Collection) -> I
             if not INSTRUCTION.match(line):
                 continue
             following = lines[at + 1]
-            changes = {"drop": [following], "double": [line, line, following]}
+            nop = [] if line.split() == ["nop"] else ["\tnop\n"]
+            changes = {"drop": [*nop, following], "double": [line, line, following]}
             if INSTRUCTION.match(following) and following != line:
                 changes["swap"] = [following, line]
             stub = collection.stub(Statement(line.strip(), label, label)) if label else None
@@ -93,19 +95,18 @@ class _Assembly:
         )
 
     def _shows(self, variant: str, built: GuestSpec, file: str, source: str) -> bool:
-        original = self._sources[variant][file]
-        changed = render(statements(source))
-        if changed == render(statements(original)):
-            return False
-        for fault in faults(statements(original), self._syntax):
-            if fault.source == changed and (
-                fault.equivalent
-                or self.collection.equivalent(
-                    built.effective_config, f"{variant}/{fault.name}", fault.about
-                )
-            ):
-                return False
-        return True
+        original = statements(self._sources[variant][file])
+        hidden = {
+            fault.source
+            for fault in faults(original, self._syntax)
+            if fault.equivalent
+            or self.collection.equivalent(
+                built.effective_config, f"{variant}/{fault.name}", fault.about
+            )
+        }
+        return any(
+            render(changed) not in hidden for changed in _apart(original, statements(source))
+        )
 
     def _changed(self, built: GuestSpec, planted: Planted) -> dict[str, str]:
         """The preprocessed files that are edited."""
@@ -130,3 +131,25 @@ class _Assembly:
     @cached_property
     def _syntax(self) -> AsmSyntax:
         return syntax_of(self.spec)
+
+
+def _apart(
+    original: Sequence[Statement], changed: Sequence[Statement]
+) -> Iterator[list[Statement]]:
+    """The original with each of the changes alone: a macro has one in every place that uses it."""
+    matcher = SequenceMatcher(
+        None, [one.text for one in original], [one.text for one in changed], autojunk=False
+    )
+    ends: list[tuple[int, int, int, int]] = []
+    for kind, *place in matcher.get_opcodes():
+        start, end, new_start, new_end = place
+        if kind == "equal":
+            continue
+        # Of two statements that are exchanged, one is equal.
+        if ends and start - ends[-1][1] <= 1:
+            start, _, new_start, _ = ends.pop()
+        ends.append((start, end, new_start, new_end))
+    for start, end, new_start, new_end in ends:
+        differ = (*original[start:end], *changed[new_start:new_end])
+        if not all(one.is_unwind or one.text == "nop" for one in differ):
+            yield [*original[:start], *changed[new_start:new_end], *original[end:]]

@@ -7,7 +7,7 @@
 
 `harness conform --mutant` ends with the first failure of a mutant.  This judges each as a port of
 its own: those written by hand, or as many generated ones, drawn at random from the faults in C and
-from lines of assembly that are left out, there twice or exchanged with the next one.
+from lines of assembly that are a nop instead, there twice or exchanged with the next one.
 
 A line for each says whether the first finding is for a clause that the fault breaks, how
 many findings there are, and how far the place is from the edit; findings after the first follow.

@@ -5,9 +5,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from harness.conformance.places import is_of_port, last_place
 from harness.conformance.registers import address_in
-from harness.conformance.traced_call import BELOW, BELOW_STACK, Registers
+from harness.conformance.traced_call import BELOW, BELOW_STACK, HANDLER, Registers
 from harness.conformance.verdict import Place
 from harness.conformance.ways import TracedStep, Way, Ways
+
+LAST = "was the last of the port's"
 
 DOUBLE = 8
 """Bytes of the widest register that a stub stores alone; CPUs may refuse it misaligned."""
@@ -28,8 +30,9 @@ class Endings(Ways):
             if back.steps:
                 way, home = back, True
         steps = way.steps
-        last = self._place(steps, len(steps) - 1, "was the last of the port's")
-        return self._went_astray(steps, home) or self._misaligned(way, home) or last
+        last = self._place(steps, len(steps) - 1, LAST)
+        astray = self._went_astray(steps, home) or self._misaligned(way, home)
+        return astray or self._popped(home) or last
 
     def _misaligned(self, died: Way, home: bool) -> Place | None:
         """Where the port misaligned the stack pointer, if its last store was refused then."""
@@ -42,14 +45,55 @@ class Endings(Ways):
         if not of_port:
             return None
         last, stack = steps[of_port[-1]], isa.abi.stack_register
-        went_on = 0 < last.to - last.address <= isa.longest
-        if went_on or not isa.cpu.is_store(self.bench.code.linked(last.address)):
+        if self._went_on(last) or not isa.cpu.is_store(self.bench.code.linked(last.address)):
             return None
         moved = [0, *((step.registers[stack] - before[stack]) % DOUBLE for step in steps)]
         if not moved[of_port[-1]]:
             return None
         at = max(at for at in range(of_port[-1]) if not moved[at])
         return self._place(steps, at, f"left {stack} misaligned", in_slot=True)
+
+    def _popped(self, home: bool) -> Place | None:
+        """Why a call whose stub pops the return address went elsewhere.
+
+        It is what moved the stack pointer last, or the store to the popped word, or else the one
+        beside.
+        """
+        isa, code = self.bench.isa, self.bench.code
+        before, _, steps, arrived = self._way(home)
+        stub = [at for at, step in enumerate(steps) if self._is_stub(step)]
+        register = isa.abi.stack_register
+        stack = [before[register], *(step.registers[register] for step in steps)] if steps else []
+        returns = (at for at in stub if isa.cpu.is_return(code.linked(steps[at].address)))
+        pops = [at for at in returns if stack[at] != stack[at + 1]]
+        if arrived or not pops:
+            return None
+        last, inside = pops[-1], [at for at in stub if at < pops[-1]]
+        of_site = 0 if home else isa.abi.at_site(self.bench.form).pops
+        off = stack[last + 1] - stack[0] - of_site
+        if off:
+            # A call moves it too, and is not to blame.
+            moved = [at for at in inside if stack[at] != stack[at + 1] and self._went_on(steps[at])]
+            if not moved or off < 0 > stack[moved[-1] + 1] - stack[moved[-1]]:
+                return self._place(steps, last, f"returned with {register} at {off:+d}")
+            how = f"moved {register} last, which is at {off:+d} where the stub returns"
+            return self._place(steps, moved[-1], how, in_slot=True)
+        word = stack[last + 1] - isa.word_size
+        stores = [
+            (abs(where - word), -at)
+            for at in inside
+            for where in self._accesses(before, steps, at, stores=True)
+        ]
+        beside, at = min(stores, default=(0, -last))
+        asked = next((at for at, step in enumerate(steps) if step.ran == HANDLER), 0)
+        if beside and asked:
+            return self._place(
+                steps, asked, "returns the address, which is not stored to be popped"
+            )
+        how = (
+            "is beside the popped address, which is not stored" if beside else "stored that address"
+        )
+        return self._place(steps, -at, how, in_slot=True) if stores else None
 
     def astray(self) -> Place | None:
         """The port's instruction that went to no function on the way in, or made that address."""
@@ -137,6 +181,10 @@ class Endings(Ways):
             if holds and not held and (step.ran or is_of_port(self.bench.image, step.address)):
                 yield at
             held = holds
+
+    def _went_on(self, step: TracedStep) -> bool:
+        """Whether the next instruction was executed behind it."""
+        return 0 < step.to - step.address <= self.bench.isa.longest
 
     def _is_stub(self, step: TracedStep) -> bool:
         """Whether it is an instruction of the port's assembly."""

@@ -139,14 +139,19 @@ def registers_in(text: str, isa: Isa) -> list[str]:
     return found
 
 
+def base_of(text: str, isa: Isa) -> str | None:
+    """The register that an instruction's memory operand is relative to; None if it has none."""
+    operand = _MEMORY.search(text)
+    return next(iter(registers_in(operand[0], isa)), None) if operand else None
+
+
 def address_in(text: str, registers: Mapping[str, int], isa: Isa) -> int | None:
     """The address of a memory operand with one register; None if there is none such.
 
     ``registers`` are those before the instruction.
     """
-    operand = _MEMORY.search(text)
-    base = registers_in(operand[0], isa) if operand else []
-    if operand is None or not base:
+    operand, base = _MEMORY.search(text), base_of(text, isa)
+    if operand is None or base is None:
         return None
     distance = int(operand[1] or operand[5] or "0", 0)
-    return registers[base[0]] + (-distance if operand[4] == "-" else distance) & isa.mask
+    return registers[base] + (-distance if operand[4] == "-" else distance) & isa.mask

@@ -4,11 +4,11 @@
 import re
 from collections.abc import Callable, Sequence
 
+from harness.conformance.arguments import Arguments
 from harness.conformance.bench import START, Bench
 from harness.conformance.conditions import constant_condition
-from harness.conformance.places import open_calls
+from harness.conformance.endings import LAST
 from harness.conformance.registers import registers_in
-from harness.conformance.stub_calls import StubCalls
 from harness.conformance.traced_call import (
     LANDING,
     NotReached,
@@ -25,7 +25,7 @@ LEAST_ADDRESS = 0x1000
 """Lower values are likely to be in registers by chance."""
 
 
-class Retrace(StubCalls):
+class Retrace(Arguments):
     """A judged call, which is repeated in single steps if something is wrong with it."""
 
     def __init__(
@@ -203,50 +203,6 @@ class Retrace(StubCalls):
         word = steps[-1].above[offset : offset + size] if steps else b""
         return int.from_bytes(word, self.bench.image.byteorder) if len(word) == size else None
 
-    def origin(
-        self, register: str, function: str, *, home: bool = False, again: bool = False
-    ) -> Place | None:
-        """Where the value in a register at the entry of a C function came from.
-
-        The port's first instruction after which any register held that value, or the one that last
-        wrote the register, if a register held it all the time.  A stack pointer is no argument
-        before it is copied.  ``again``: the last such instruction, as the value was lost and made
-        again for this function.
-        """
-        before, _, steps, _ = self._way(home)
-        end = self._entry(steps, function)
-        if not end:
-            return None
-        stack = self.bench.isa.abi.stack_register
-        but = () if register == stack else (stack,)
-        passed = open_calls(self.bench.image, [step.address for step in steps[: end + 1]])
-        value = steps[end - 1].registers[register]
-        makes = list(self._makes(before, steps[:end], lambda found: found == value, but))
-        if makes:
-            at = makes[-1 if again else 0]
-            beside = self._never_stored(before, steps, at, self.bench.isa.abi.general_registers)
-            if beside is not None:
-                return beside
-            made = f"made what is in {register}"
-            in_slot = steps[at].registers.get(self.bench.isa.abi.return_register) != value
-            return self._place(steps, at, made, in_slot=in_slot, calls=passed)
-        seen = [before[register], *(step.registers[register] for step in steps[:end])]
-        changed = [at for at in range(end) if seen[at] != seen[at + 1]]
-        if not changed and not home:
-            return self._argument_beside(function, register)
-        wrote = f"wrote {register} last"
-        return self._place(steps, max(changed, default=0), wrote, in_slot=True, calls=passed)
-
-    def never_stored(self, function: str) -> Place | None:
-        """The stub's store beside a word that it loads as an argument, and nothing has stored."""
-        before, _, steps, _ = self._way(home=False)
-        names = self.bench.isa.abi.argument_registers
-        found = (
-            self._never_stored(before, steps, at, names)
-            for at in range(self._entry(steps, function))
-        )
-        return next(filter(None, found), None)
-
     def record(self, function: str) -> Place | None:
         """Where the stub made its frame record before it calls a C function.
 
@@ -258,26 +214,6 @@ class Retrace(StubCalls):
         if head is None or made is not None:
             return made
         return self._before_call(function, head.register)
-
-    def _argument_beside(self, function: str, register: str) -> Place | None:
-        """Where the stub made the argument next to one that it left alone; else before the call."""
-        names = self.bench.isa.abi.argument_registers
-        if register not in names:
-            return self._before_call(function, register)
-        at = names.index(register)
-        steps, _ = self._of_stub(function)
-        for name in sorted(names, key=lambda name: abs(names.index(name) - at)):
-            made = self._stub_changes(steps, name)
-            if made:
-                how = f"made {name}; {register} is still the traced function's"
-                return self._place(steps, made[-1], how, in_slot=True)
-        return self._before_call(function, register)
-
-    def _before_call(self, function: str, register: str) -> Place | None:
-        """The stub's instruction before it calls a C function; it has left the register alone."""
-        steps, of_stub = self._of_stub(function)
-        how = f"comes before the call, with {register} still the traced function's"
-        return self._place(steps, of_stub[-1], how) if of_stub else None
 
     def begins_frame(self) -> Place | None:
         """Where the stub changed the stack pointer first."""
@@ -294,19 +230,6 @@ class Retrace(StubCalls):
         steps, _ = self._of_stub(function)
         made = self._stub_changes(steps, register)
         return self._place(steps, made[-1], how, in_slot=True) if made else None
-
-    def _stub_changes(self, steps: Sequence[TracedStep], register: str) -> list[int]:
-        """The stub's instructions among the first steps on the way in that change a register."""
-        before = self._way(home=False).before
-        values = [before[register], *(step.registers[register] for step in steps)]
-        changes = (at for at in range(len(steps)) if values[at] != values[at + 1])
-        return [at for at in changes if self._is_stub(steps[at])]
-
-    def _of_stub(self, function: str) -> tuple[Sequence[TracedStep], list[int]]:
-        """The steps before the call of a C function, and which of them are of the stub."""
-        steps = self._way(home=False).steps
-        steps = steps[: max(self._entry(steps, function) - 1, 0)]
-        return steps, [at for at, step in enumerate(steps) if self._is_stub(step)]
 
     def hijack(self) -> Place | None:
         """The port's instruction that made the address of return_to_handler; None if none did.
@@ -345,7 +268,7 @@ class Retrace(StubCalls):
             if self._is_stub(steps[number]):
                 return self._place(steps, number, how, in_slot=in_slot and number == at)
             how = "calls what may change it"
-        return self._place(steps, len(steps) - 1, "was the last of the port's")
+        return self._place(steps, len(steps) - 1, LAST)
 
 
 def _failures(bench: Bench) -> int:

@@ -190,6 +190,11 @@ def wrong_ip(retrace: Retrace) -> int | None:
     return None if ip == call.site.ip else ip
 
 
+def _why_not_traced(retrace: Retrace) -> Place | None:
+    """Where a static stub made another address than the tracer's, or decided not to go there."""
+    return retrace.target(TRACER) or retrace.not_asked(TRACER) or retrace.last_instruction()
+
+
 @check(*C1, *C2, "C3b", "C4b", "C8e", "C14b", variants=EVERY_KERNEL, layer=Layer.CALL)
 def a_call_of_the_tracer(bench: Bench) -> None:
     """All registers that the function needs are restored after a tracer that clobbers them."""
@@ -214,7 +219,8 @@ def a_call_of_the_tracer(bench: Bench) -> None:
             return
         count = len(call.called.get(TRACER, ()))
         told = f"{what} came {count} times to the tracer"
-        if bench.require(reached, count == 1, told, retrace.last_instruction) or count:
+        place = retrace.last_instruction if count or dynamic else partial(_why_not_traced, retrace)
+        if bench.require(reached, count == 1, told, place) or count:
             judge_tracer(retrace, call, what)
             judge_records(retrace, call, TRACER, what)
         if not dynamic and PREPARE in bench.image.symbols:

@@ -279,7 +279,7 @@ def _other_numbers(bench: Bench, calls: Sequence[SyscallMetadata]) -> None:
             "C13f",
             address not in functions,
             f"arch_syscall_addr({number}) is the function of a system call",
-            partial(_no_number, bench, number & bench.isa.mask),
+            partial(_taken, bench, number & bench.isa.mask),
             NO_NUMBERS,
             found=bench.image.symbolize(address),
         )
@@ -287,10 +287,11 @@ def _other_numbers(bench: Bench, calls: Sequence[SyscallMetadata]) -> None:
         bench.write_memory(at, held)
 
 
-def _no_number(bench: Bench, number: int) -> Place | None:
-    """Where the port took a number for one of a system call."""
+def _taken(bench: Bench, number: int, *, decided: bool = True) -> Place | None:
+    """Where the port took a number for one of a system call, or for none, or made its answer."""
     request = "arch_syscall_addr", number
-    return locate_decision(bench, *request) or locate_answer(bench, *request)
+    place = locate_decision(bench, *request) if decided else None
+    return place or locate_answer(bench, *request)
 
 
 @check("C13f", "C13g", variants=BOTH, features=TRACED, layer=Layer.CALL)
@@ -307,7 +308,7 @@ def functions_and_names_of_system_calls(bench: Bench) -> None:
             "C13f",
             address == call.function,
             f"arch_syscall_addr({base + call.index}) is not {call.symbol}",
-            partial(locate_answer, bench, "arch_syscall_addr", base + call.index),
+            partial(_taken, bench, base + call.index, decided=not address),
             FUNCTIONS,
             expected=f"{call.function:#x}",
             found=f"{address:#x} {bench.image.symbolize(address)}",
