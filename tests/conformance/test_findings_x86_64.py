@@ -46,3 +46,71 @@ def test_what_a_handler_makes_of_a_breakpoint_is_shown_with_the_store_of_it(judg
     source = (port / "ftrace.c").read_text().splitlines()
     assert "READ_ONCE(patched)" in source[finding.place.line - 1]
     assert any("text[0] = BREAKPOINT" in source[call.line - 1] for call in finding.place.callers)
+
+
+ADD, STORE = "\taddq\t$FRAME_PC, %rsp\n", "\tmovq\t%rax, FRAME_PC(%rsp)\n"
+PARENT = "\tleaq\tFRAME_PARENT_PC(%rsp), %rdi\n"
+CALL, RET = "\tcall\tprepare_ftrace_return\n", "\tret\n\t.cfi_endproc\n"
+END = f"{RET}SYM_FUNC_END(ftrace_graph_caller)\n#endif\n\n#else"
+"""That of a dynamic build; one of static builds follows."""
+
+
+@pytest.mark.parametrize(
+    ("clauses", "clause", "function", "line", "file", "old", "new"),
+    [
+        # The return address is popped: the stack pointer was moved too far, or the word is another.
+        (["C4d", "C5"], "C4d", "return_to_handler", "addq", "return_to_handler.S", ADD, ADD + ADD),
+        (["C4d", "C5"], "C4d", "return_to_handler", "call", "return_to_handler.S", STORE, ""),
+        # The frame is left where it is.
+        (
+            ["C4c", "C4d"],
+            "C4c",
+            "ftrace_graph_caller",
+            "ret",
+            "mcount.S",
+            f"{CALL}\trestore_state\n{END}",
+            f"{CALL}{END}",
+        ),
+        # What ftrace_caller has made for its own call is passed on, in the same register or all.
+        (
+            ["C4", "C12a"],
+            "C4d",
+            "ftrace_graph_caller",
+            "graph_arguments",
+            "mcount.S",
+            PARENT,
+            "",
+        ),
+        (
+            ["C4", "C12a"],
+            "C4e",
+            "ftrace_graph_caller",
+            "call\tprepare",
+            "mcount.S",
+            f"\tgraph_arguments\n{CALL}\trestore_state\n{END}",
+            f"{CALL}\trestore_state\n{END}",
+        ),
+        # The function of a system call is refused, and a number that is none is taken.
+        (
+            ["C13f"],
+            "C13f",
+            "arch_syscall_addr",
+            "NR_syscalls",
+            "syscall.c",
+            "(nr < 0 || nr >= NR_syscalls)",
+            "(!(nr < 0 || nr >= NR_syscalls))",
+        ),
+        # A static stub asks in the wrong order, and does not come to the tracer.
+        (
+            ["C3b", "C4a"],
+            "C3b",
+            "__fentry__",
+            "jne",
+            "mcount.S",
+            "\tcmpl\t$0, function_trace_stop\n\tjne\t.Lfentry_return\n#endif\n\tbranch",
+            "\tjne\t.Lfentry_return\n\tcmpl\t$0, function_trace_stop\n#endif\n\tbranch",
+        ),
+    ],
+)
+def test_a_small_fault_has_its_line(clauses, clause, function, line, file, old, new, has_line):
+    has_line("x86_64-q35", [], clauses, clause, function, line, edits={file: (old, new)})
