@@ -132,7 +132,8 @@ def names_memory(text: str) -> bool:
 def registers_in(text: str, isa: Isa) -> list[str]:
     """The general registers that an instruction names, perhaps by their lower halves."""
     general, found = isa.abi.general_registers, []
-    for word in re.findall(r"\w+", text):
+    for printed in re.findall(r"\w+", text):
+        word = isa.abi.printed.get(printed, printed)
         whole = _WHOLE.get(word[0], word[0]) + word[1:]
         parts = (match.expand(own) for name, own in _PART if (match := name.fullmatch(word)))
         found += [name for name in dict.fromkeys((word, whole, *parts)) if name in general][:1]

@@ -104,18 +104,27 @@ class Retrace(Arguments):
             was = steps[at - 1].registers if at else before
             changed = [name for name in names if steps[at].registers[name] != was[name]]
             if changed:
-                beside = self._never_stored(before, steps, at, changed[:1])
-                if beside is not None:
-                    return beside
-                left_out = self._left_out(before, steps, at, changed[0])
-                if left_out is not None:
-                    return left_out
-                spoilt = self._spoilt(before, steps, at, changed[0])
-                if spoilt is not None:
-                    return spoilt
-                in_slot = changed[0] != self.bench.isa.abi.return_register
-                return self._stub(steps, at, f"wrote {changed[0]} last", in_slot)
+                name = changed[0]
+                in_slot = name != self.bench.isa.abi.return_register
+                return (
+                    self._never_stored(before, steps, at, [name])
+                    or self._left_out(before, steps, at, name)
+                    or self._spoilt(before, steps, at, name)
+                    or self._not_moved_back(before, steps, at, name)
+                    or self._stub(steps, at, f"wrote {name} last", in_slot)
+                )
         return None
+
+    def _not_moved_back(
+        self, before: Registers, steps: Sequence[TracedStep], at: int, register: str
+    ) -> Place | None:
+        """The stub's return, if its last change of the stack pointer made a frame."""
+        was, now = (steps[at - 1].registers if at else before)[register], steps[at].registers
+        if register != self.bench.isa.abi.stack_register or now[register] >= was:
+            return None
+        return self._stub(
+            steps, len(steps) - 1, f"returned with {register} as it was lowered", True
+        )
 
     def exchanged(self, names: Sequence[str]) -> Place | None:
         """The stub's last jump on the way in, if it has exchanged two registers."""
@@ -206,14 +215,31 @@ class Retrace(Arguments):
     def record(self, function: str) -> Place | None:
         """Where the stub made its frame record before it calls a C function.
 
-        If it made none, the last instruction in front of the call.
+        If it made none, where it stored the frame pointer, or else the last instruction in front
+        of the call.
         """
         head = self.bench.isa.abi.frame_record
         how = f"changed the frame pointer last before {function}"
         made = None if head is None else self._changed_by_stub(head.register, function, how)
         if head is None or made is not None:
             return made
-        return self._before_call(function, head.register)
+        how = f"stores {head.register}, which is not changed before {function}"
+        return self._stored(function, head.register, how) or self._before_call(
+            function, head.register
+        )
+
+    def _stored(self, function: str, register: str, how: str) -> Place | None:
+        """The stub's last store of a register before a C function is entered."""
+        steps, of_stub = self._of_stub(function)
+        isa, code = self.bench.isa, self.bench.code
+        stores = (
+            at
+            for at in reversed(of_stub)
+            if isa.cpu.is_store(code.linked(steps[at].address))
+            and register in registers_in(code.disassembled(steps[at].address), isa)
+        )
+        at = next(stores, None)
+        return None if at is None else self._place(steps, at, how, in_slot=True)
 
     def begins_frame(self) -> Place | None:
         """Where the stub changed the stack pointer first."""

@@ -150,8 +150,13 @@ def lay_out(bench: Bench, call: TracedCall) -> None:
     call.before = bench.registers.read()
     call.outer = frame_records(bench, call.before)
     stack = call.before[isa.abi.stack_register]
-    bench.guest.debugger.restore_memory(stack - BELOW, _noise(bench, BELOW))
+    overwrite_below(bench, stack)
     call.above = bench.guest.debugger.dump_memory(stack, ABOVE)
+
+
+def overwrite_below(bench: Bench, stack: int) -> None:
+    """Write patterns below the stack pointer."""
+    bench.guest.debugger.restore_memory(stack - BELOW, _noise(bench, BELOW))
 
 
 def _cross(bench: Bench, call: TracedCall) -> None:
@@ -175,7 +180,7 @@ def _go_home(bench: Bench, call: TracedCall) -> None:
         call.landing = bench.registers.read()
         call.linked = frame_records(bench, call.landing)
         stack = call.landing[isa.abi.stack_register]
-        debugger.restore_memory(stack - BELOW, _noise(bench, BELOW))
+        overwrite_below(bench, stack)
         call.above_landing = debugger.dump_memory(stack, ABOVE)
         _run(bench, call, call.caller, (HANDLER,))
     call.back = bench.registers.read()

@@ -20,6 +20,7 @@ from harness.conformance.traced_call import (
     clobber,
     come_to,
     lay_out,
+    overwrite_below,
 )
 from harness.debugger import return_address
 from harness.errors import GdbError, GuestError
@@ -118,6 +119,8 @@ class Ways:
             goal, start = call.caller, landing
         before = bench.registers.read()
         stack = before[isa.abi.stack_register]
+        if home:
+            overwrite_below(bench, stack)
         above = bench.guest.debugger.dump_memory(stack, ABOVE)
         steps: list[TracedStep] = []
         # If the guest dies, the steps until then stay.

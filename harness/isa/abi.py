@@ -4,6 +4,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
 from harness.isa.code import Code
@@ -47,6 +48,8 @@ class Abi(ABC):
     """In the order in which a dump shows them."""
     status_registers: tuple[str, ...]
     """Further registers of a dump; the first holds the condition flags."""
+    printed: Mapping[str, str] = MappingProxyType({})
+    """gdb's names of registers that capstone prints by another one, by that."""
     pc_register = "pc"
     stack_register = "sp"
     return_register: str

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.conformance.registers import registers_in
 from harness.errors import FormatError, RangeError
 from harness.isa import CallSite, FlowKind, Form, Property, SiteState, cpu_of, for_elf
 
@@ -315,3 +316,10 @@ def test_the_assemblers_syntax() -> None:
 def test_what_does_nothing_in_other_ports() -> None:
     assert {ISA.disassemble(one, PC)[0].text for one in ISA.sites.idle} == {"nop", "mov r0, r0"}
     assert [ISA.disassemble(one, PC)[0].text for one in ISA.sites.off] == ["add sp, sp, #4"]
+
+
+@pytest.mark.parametrize("number", range(13))
+def test_registers_have_gdbs_names(number) -> None:
+    """Capstone prints those of the older calling standard."""
+    [instruction] = ISA.disassemble((0xE1A0E000 | number).to_bytes(4, "little"), 0)
+    assert registers_in(instruction.text, ISA) == ["lr", f"r{number}"]

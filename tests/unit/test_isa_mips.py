@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.conformance.registers import registers_in
 from harness.errors import GuestError, RangeError
 from harness.isa import CallSite, Form, Isa, SiteState, for_elf
 
@@ -401,3 +402,14 @@ def test_registers() -> None:
         assert isa.abi.general_registers[29] == isa.abi.stack_register
     assert o32.abi.general_registers[8:12] == ("t0", "t1", "t2", "t3")
     assert n64.abi.general_registers[8:16] == ("a4", "a5", "a6", "a7", "t0", "t1", "t2", "t3")
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("number", range(1, 32))
+def test_registers_have_the_names_of_their_abi(bits, number) -> None:
+    """Capstone prints those of o32."""
+    isa = for_elf(MACHINE, bits, "big")
+    code = (number << 21 | number << 11 | 0x25).to_bytes(4, "big")
+    [instruction] = isa.disassemble(code, 0)
+    name = isa.abi.general_registers[number]
+    assert registers_in(instruction.text, isa)[:2] == [name, name]

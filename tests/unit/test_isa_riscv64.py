@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.conformance.registers import registers_in
 from harness.errors import FormatError, RangeError, UsageError
 from harness.isa import CallSite, FlowKind, Form, Isa, Property, SiteState, cpu_of, for_elf
 
@@ -428,3 +429,11 @@ def test_the_slot_says_how_many() -> None:
 def test_barriers_that_order_stores(word: int, name: str, orders: bool) -> None:
     assert name == "pause" or text(word) == name
     assert ISA.cpu.orders_stores(code(word)) == orders
+
+
+@pytest.mark.parametrize("number", range(1, 32))
+def test_registers_have_gdbs_names(number) -> None:
+    """Capstone and gdb name the eighth differently."""
+    code = (0x13 | number << 7 | number << 15 | 1 << 20).to_bytes(4, "little")
+    [instruction] = ISA.disassemble(code, 0)
+    assert len(registers_in(instruction.text, ISA)) == 2, instruction.text

@@ -2,6 +2,7 @@
 """AAPCS with VFP arguments; the kernel has its thread pointer in TPIDRPRW."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar
 
 from harness.isa.abi import Abi, AtSite
@@ -18,6 +19,7 @@ class ArmAbi(Abi):
     """
 
     general_registers = (*(f"r{n}" for n in range(13)), "sp", "lr")
+    printed = MappingProxyType({"sb": "r9", "sl": "r10", "fp": "r11", "ip": "r12"})
     status_registers = ("cpsr",)
     return_register = "lr"
     current_register = "TPIDRPRW"

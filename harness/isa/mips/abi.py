@@ -29,6 +29,11 @@ def temporaries(code: Code) -> tuple[str, ...]:
     return tuple(f"t{n}" for n in range(4 if code.bits == 64 else 8))
 
 
+def _printed(general: Sequence[str]) -> dict[str, str]:
+    """Capstone prints o32's names, those of registers 8 to 15 on n64 too, and fp for the last."""
+    return {f"t{n}": general[8 + n] for n in range(8)} | {"fp": "s8"}
+
+
 def general_registers(code: Code) -> tuple[str, ...]:
     """All 32, by their numbers."""
     return (
@@ -59,6 +64,7 @@ class MipsAbi(Abi):
         n64 = code.bits == 64
         self.argument_registers = arguments(code)
         self.general_registers = general_registers(code)
+        self.printed = _printed(self.general_registers)
         self.scratch = (
             *("at", "v0", "v1", *arguments(code), *temporaries(code)),
             *("t8", "t9", "ra", "hi", "lo"),

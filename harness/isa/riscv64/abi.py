@@ -2,6 +2,7 @@
 """The psABI's LP64D; the kernel has its thread pointer in ``tp``, and nothing in ``gp``."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar
 
 from harness.isa.abi import Abi, AtSite, FrameRecord
@@ -39,6 +40,7 @@ class RiscV64Abi(Abi):
     stack_alignment = 16
     static_chain = "t2"
     frame_record = FrameRecord("fp", -16)
+    printed = MappingProxyType({"s0": "fp"})
     direct_call = ("ra", "t0")
 
     def at_site(self, form: Form) -> AtSite:
