@@ -32,7 +32,7 @@ class Endings(Ways):
         steps = way.steps
         last = self._place(steps, len(steps) - 1, LAST)
         astray = self._went_astray(steps, home) or self._misaligned(way, home)
-        return astray or self._popped(home) or last
+        return astray or self._popped(home) or self._fell_through(steps) or last
 
     def _misaligned(self, died: Way, home: bool) -> Place | None:
         """Where the port misaligned the stack pointer, if its last store was refused then."""
@@ -94,6 +94,18 @@ class Endings(Ways):
             "is beside the popped address, which is not stored" if beside else "stored that address"
         )
         return self._place(steps, -at, how, in_slot=True) if stores else None
+
+    def _fell_through(self, steps: Sequence[TracedStep]) -> Place | None:
+        """Where the stub went on into the function that stands behind, without a jump."""
+        function_at = self.bench.image.function_at
+        for at, step in enumerate(steps):
+            behind = function_at(step.to)
+            if behind is None or behind.address != step.to:
+                continue
+            if self._is_stub(step) and self._went_on(step):
+                how = f"went on into {behind.name}, which stands behind"
+                return self._place(steps, at, how, in_slot=True)
+        return None
 
     def astray(self) -> Place | None:
         """The port's instruction that went to no function on the way in, or made that address."""

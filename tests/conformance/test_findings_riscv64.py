@@ -11,6 +11,36 @@ def test_a_word_that_is_written_again_is_where_the_inline_function_was_called(ha
 
 
 @pytest.mark.parametrize(
+    ("file", "old", "new", "clause", "function", "line"),
+    [
+        # What the way home loads has been stored by the stub, or by nothing.
+        ("return_to_handler.S", "\tsd\ta1, ", "\t#\t", "C5a", "return_to_handler", "sd\ta0,"),
+        # The frame record is made, and the frame pointer does not lead there.
+        ("mcount.S", "\taddi\ts0, sp, FRAME_SIZE\n", "", "C14b", "ftrace_caller", "save_state"),
+        # The frame is left, and the stub returns; or it does not return.
+        (
+            "mcount.S",
+            "\taddi\tsp, sp, FRAME_SIZE\n\t.cfi_def_cfa_offset 0\n\tret\n",
+            "\tret\n",
+            "C8f",
+            "ftrace_caller",
+            "restore_state_and_return",
+        ),
+        (
+            "mcount.S",
+            "\taddi\tsp, sp, FRAME_SIZE\n\t.cfi_def_cfa_offset 0\n\tret\n",
+            "\taddi\tsp, sp, FRAME_SIZE\n",
+            "C8f",
+            "ftrace_caller",
+            "restore_state_and_return",
+        ),
+    ],
+)
+def test_a_small_fault_has_its_line(file, old, new, clause, function, line, has_line):
+    has_line("riscv64-virt", [], [clause], clause, function, line, edits={file: (old, new)})
+
+
+@pytest.mark.parametrize(
     ("lost", "clause", "line"),
     [
         # Nothing stores what is loaded back: the store beside it is there.
