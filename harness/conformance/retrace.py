@@ -223,14 +223,18 @@ class Retrace(Arguments):
         made = None if head is None else self._changed_by_stub(head.register, function, how)
         if head is None or made is not None:
             return made
-        how = f"stores {head.register}, which is not changed before {function}"
-        return self._stored(function, head.register, how) or self._before_call(
-            function, head.register
-        )
+        return self._stored(function, head.register) or self._before_call(function, head.register)
 
-    def _stored(self, function: str, register: str, how: str) -> Place | None:
-        """The stub's last store of a register before a C function is entered."""
+    def _stored(self, function: str, register: str) -> Place | None:
+        """The stub's last store of a register before a C function is entered.
+
+        None if it makes nothing for the call, so that what it lacks is not about this register.
+        """
         steps, of_stub = self._of_stub(function)
+        names = self.bench.isa.abi.argument_registers
+        if not any(self._stub_changes(steps, name) for name in names):
+            return None
+        how = f"stores {register}, which is not changed before {function}"
         isa, code = self.bench.isa, self.bench.code
         stores = (
             at
