@@ -7,7 +7,6 @@ from functools import cache, partial
 from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.b_frame_records import judge_records
 from harness.conformance.checks.registry import (
-    BOTH,
     DYNAMIC,
     EVERY_KERNEL,
     MCOUNT_FORMS,
@@ -82,7 +81,7 @@ def a_site_without_a_tracer(bench: Bench) -> None:
                 )
 
 
-@check("C8d", "C3c", "C4b", "M5d", variants=BOTH, forms=MCOUNT_FORMS, layer=Layer.CALL)
+@check("C8d", "C3c", "C4b", "M5d", variants=EVERY_KERNEL, forms=MCOUNT_FORMS, layer=Layer.CALL)
 def the_first_call_at_boot(bench: Bench) -> None:
     """If the guest does not reach its workload: its first call of a stub."""
     if bench.reaches_workload():
