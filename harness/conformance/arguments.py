@@ -77,10 +77,13 @@ class Arguments(StubCalls):
         function = image.function_at(steps[last].address) if last else None
         if function is None or self._is_stub(steps[last]) or self._went_on(steps[last]):
             return None
+        entries = [at for at in range(1, last + 1) if steps[at].address == function.address]
+        if len(entries) > 1 and self._is_stub(steps[entries[-1] - 1]):
+            return self._place(steps, entries[-1] - 1, f"calls {function.name} again")
         base = base_of(self.bench.code.disassembled(steps[last].address), isa)
-        entry = self._entry(steps, function.name)
-        if base is None or not 0 < entry <= last:
+        if base is None or not entries:
             return None
+        entry = entries[0]
         name = self._passed(steps[:entry], steps[last - 1].registers[base])
         return self.origin(name, function.name, home=home) if name else None
 

@@ -11,7 +11,7 @@ from harness.conformance.catalogue import BuildKind, load_catalogue
 from harness.conformance.clock import take_snapshot
 from harness.conformance.hang import Hang, HangDetector, NeverBoots, PortRefused, subject_of_end
 from harness.conformance.live_text import Changes, LiveCode, LiveSites
-from harness.conformance.places import executed, place_of, subject_of
+from harness.conformance.places import executed, faulted, place_of, subject_of
 from harness.conformance.registers import RegisterFile
 from harness.conformance.verdict import BOOT, CALLED, HUNG, MASK, Failure, Layer, Place
 from harness.errors import GdbError, GuestDied, GuestError, HarnessError, HostError
@@ -157,17 +157,17 @@ class Bench:
         boot = isinstance(error, NeverBoots) or (self._booting and self.locate is None)
         if isinstance(error, PortRefused):
             self._layer = Layer.PATCHING
+        raised = faulted(self.guest) if self._enough is None and not boot else None
         found = None if boot else self._located(self.locate)
-        home = map(self.isa.hex, self.registers.home_words)
-        about = BOOT if boot else subject_of_end(error, seen, [*home])
+        home = [*map(self.isa.hex, self.registers.home_words)]
+        about = BOOT if boot else subject_of_end(error, seen, home)
         if isinstance(error, Hang) and self._enough is None and (not found or found.how == CALLED):
             found = executed(self.guest, HUNG) or found
-        self._died = True
-        clauses = self._asked if boot else self.clauses_if_dead
+        self._died, clauses = True, self._asked if boot else self.clauses_if_dead
         clauses = self.inside.get(found.function, clauses) if found else clauses
+        evidence = {"advice": [error.advice] if error.advice else [], "guest": seen}
         for clause in clauses:
-            evidence = {"advice": [error.advice] if error.advice else [], "guest": seen}
-            self.require(clause, False, error.message, lambda: found, about, **evidence)
+            self.require(clause, False, error.message, lambda: found or raised, about, **evidence)
 
     def _located(self, locate: Callable[[], Place | None] | None) -> Place | None:
         """The result of ``locate``, which single-steps; None if the guest fails during it."""

@@ -128,11 +128,12 @@ class Endings(Ways):
             return None
         there = steps[astray].to
         before, _, known, _ = self._way(home)
-        made = self._makes(before, known[:astray], lambda found: pointed_to(found) == there)
+        made = [*self._makes(before, known[:astray], lambda found: pointed_to(found) == there)]
         how = "made the address of no function, where the port went"
-        at = next(made, None)
-        if at is None:
+        if not made:
             return None
+        # The value may have been made before for something else, and lost.
+        at = made[-1]
         beside = self._never_stored(before, known, at, known[at].registers)
         return beside or self._place(known, at, how, in_slot=True)
 

@@ -8,10 +8,11 @@ from itertools import pairwise
 from pathlib import Path
 
 from harness.config import Port
-from harness.conformance.verdict import ABOUT, DEFINED, LEFT_OUT, Place, PortLine
-from harness.errors import GdbError, GuestError
+from harness.conformance.verdict import ABOUT, DEFINED, LEFT_OUT, RAISED, Place, PortLine
+from harness.errors import GdbError, GuestError, HarnessError
 from harness.files import lines_below
 from harness.guest import Guest
+from harness.guest.fault import find_fault
 from harness.image import RunningImage
 
 PORT_FILES = ("port/", "guests/ports/")
@@ -155,6 +156,19 @@ def executed(guest: Guest, how: str) -> Place | None:
     except (GdbError, GuestError):
         return None
     return place_of(guest.image, pc & guest.image.isa.mask, how)
+
+
+def faulted(guest: Guest) -> Place | None:
+    """The port's instruction that raised the exception of which the guest has died."""
+    try:
+        fault = find_fault(guest.debugger, guest.image, "")
+    except HarnessError:
+        return None  # QEMU may be gone.
+    if fault is None or fault.instruction is None:
+        return None
+    # The frames of callers stand behind their calls.
+    calls = [frame.address - 1 for frame in fault.frames[1:]]
+    return place_of(guest.image, fault.instruction, RAISED, calls)
 
 
 def subject_of(image: RunningImage, port: Port, clause: str) -> Place | None:

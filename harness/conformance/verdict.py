@@ -60,7 +60,17 @@ class Place:
     @property
     def is_hint(self) -> bool:
         """Whether it shows where to look, and not that two failures have one cause."""
-        return self.how in (ABOUT, DEFINED, LEFT_OUT, INTERRUPTED, HUNG, NEEDLESS, GAVE_UP, FRAMED)
+        return self.how in (
+            ABOUT,
+            DEFINED,
+            LEFT_OUT,
+            INTERRUPTED,
+            HUNG,
+            NEEDLESS,
+            GAVE_UP,
+            FRAMED,
+            RAISED,
+        )
 
     @property
     def sentence(self) -> str:
@@ -109,6 +119,7 @@ NEVER_TRUE = "has a condition that is never true"
 ALWAYS_TRUE = "has a condition that is always true"
 CONSTANT = (NEVER_TRUE, ALWAYS_TRUE)
 INTERRUPTED = "was interrupted last"
+RAISED = "raised the exception"
 HUNG = "was executed when the guest hung"
 NEEDLESS = "stores something without a tracer"
 GAVE_UP = "gave up stack that is needed behind it"

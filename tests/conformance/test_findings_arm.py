@@ -51,3 +51,11 @@ def test_a_replaced_word_by_which_nothing_returns_is_where_its_address_was_made(
 )
 def test_a_fault_of_t32_code_has_its_line(mutant, clauses, clause, function, line, has_line):
     has_line("arm-virt-thumb", [mutant], clauses, clause, function, line)
+
+
+def test_a_fault_in_the_workload_is_the_instruction_that_raised_it(has_line):
+    """The call under test survives a second hijack, and not every call does."""
+    call = "\tunwind_frame fp\n\tgraph_arguments\n\tbl\tprepare_ftrace_return\n"
+    edits = {"mcount.S": (call, call + "\tbl\tprepare_ftrace_return\n")}
+    function, line = "prepare_ftrace_return", "function_graph_enter(*frame.lr_addr"
+    has_line("arm-virt-thumb", [], ["C4d", "C4g"], "C4d", function, line, edits)
