@@ -31,8 +31,14 @@ class Endings(Ways):
                 way, home = back, True
         steps = way.steps
         last = self._place(steps, len(steps) - 1, LAST)
-        astray = self._went_astray(steps, home) or self._misaligned(way, home)
-        return astray or self._popped(home) or self._fell_through(steps) or last
+        return (
+            self._off_stack(home)
+            or self._went_astray(steps, home)
+            or self._misaligned(way, home)
+            or self._popped(home)
+            or self._fell_through(steps)
+            or last
+        )
 
     def _misaligned(self, died: Way, home: bool) -> Place | None:
         """Where the port misaligned the stack pointer, if its last store was refused then."""
@@ -53,36 +59,51 @@ class Endings(Ways):
         at = max(at for at in range(of_port[-1]) if not moved[at])
         return self._place(steps, at, f"left {stack} misaligned", in_slot=True)
 
-    def _popped(self, home: bool) -> Place | None:
-        """Why a call whose stub pops the return address went elsewhere.
+    def _off_stack(self, home: bool) -> Place | None:
+        """What moved the stack pointer last, if the stub went on elsewhere with a wrong one.
 
-        It is what moved the stack pointer last, or the store to the popped word, or else the one
-        beside.
+        Or where it went from, if its frame is left there.
         """
-        isa, code = self.bench.isa, self.bench.code
+        isa = self.bench.isa
         before, _, steps, arrived = self._way(home)
-        stub = [at for at, step in enumerate(steps) if self._is_stub(step)]
-        register = isa.abi.stack_register
-        stack = [before[register], *(step.registers[register] for step in steps)] if steps else []
-        returns = (at for at in stub if isa.cpu.is_return(code.linked(steps[at].address)))
-        pops = [at for at in returns if stack[at] != stack[at + 1]]
-        if arrived or not pops:
+        ends, astray = self._returns(steps), self._leaves_code(steps)
+        if astray is not None and self._is_stub(steps[astray]) and not self._calls(steps, astray):
+            ends.append(astray)
+        if arrived or not ends:
             return None
-        last, inside = pops[-1], [at for at in stub if at < pops[-1]]
-        of_site = 0 if home else isa.abi.at_site(self.bench.form).pops
-        off = stack[last + 1] - stack[0] - of_site
-        if off:
-            # A call moves it too, and is not to blame.
-            moved = [at for at in inside if stack[at] != stack[at + 1] and self._went_on(steps[at])]
-            if not moved or off < 0 > stack[moved[-1] + 1] - stack[moved[-1]]:
-                return self._place(steps, last, f"returned with {register} at {off:+d}")
-            how = f"moved {register} last, which is at {off:+d} where the stub returns"
-            return self._place(steps, moved[-1], how, in_slot=True)
-        word = stack[last + 1] - isa.word_size
+        last, name = max(ends), isa.abi.stack_register
+        stack = [before[name], *(step.registers[name] for step in steps)]
+        off = stack[last + 1] - stack[0]
+        off -= 0 if home else isa.abi.at_site(self.bench.form).pops
+        if not off:
+            return None
+        # Calls and returns move it too, and are not to blame.
+        moved = [
+            at
+            for at, step in enumerate(steps[:last])
+            if self._is_stub(step) and self._went_on(step) and stack[at] != stack[at + 1]
+        ]
+        if not moved or off < 0 > stack[moved[-1] + 1] - stack[moved[-1]]:
+            return self._place(steps, last, f"returned with {name} at {off:+d}")
+        how = f"moved {name} last, which is at {off:+d} where the stub returns"
+        return self._place(steps, moved[-1], how, in_slot=True)
+
+    def _popped(self, home: bool) -> Place | None:
+        """The store of the return address that the stub popped last, or else the one beside.
+
+        Or the call that returned the address.
+        """
+        before, _, steps, arrived = self._way(home)
+        returns = self._returns(steps)
+        if arrived or not returns:
+            return None
+        last = returns[-1]
+        word = steps[last].registers[self.bench.isa.abi.stack_register] - self.bench.isa.word_size
         stores = [
             (abs(where - word), -at)
-            for at in inside
+            for at in range(last)
             for where in self._accesses(before, steps, at, stores=True)
+            if self._is_stub(steps[at])
         ]
         beside, at = min(stores, default=(0, -last))
         asked = next((at for at, step in enumerate(steps) if step.ran == HANDLER), 0)
@@ -94,6 +115,29 @@ class Endings(Ways):
             "is beside the popped address, which is not stored" if beside else "stored that address"
         )
         return self._place(steps, -at, how, in_slot=True) if stores else None
+
+    def _returns(self, steps: Sequence[TracedStep]) -> list[int]:
+        """The stub's returns that pop the address, and do not go back into the port's code."""
+        isa, code, function_at = self.bench.isa, self.bench.code, self.bench.image.function_at
+        name = isa.abi.stack_register
+        found = []
+        for at, step in enumerate(steps):
+            to = function_at(step.to)
+            is_inside = is_of_port(self.bench.image, step.to) and to and to.address != step.to
+            is_return = self._is_stub(step) and isa.cpu.is_return(code.linked(step.address))
+            pops = at and step.registers[name] != steps[at - 1].registers[name]
+            if is_return and pops and not is_inside:
+                found.append(at)
+        return found
+
+    def _calls(self, steps: Sequence[TracedStep], at: int) -> bool:
+        """Whether a step is a call: it sets the return address, or pushes it."""
+        abi, step = self.bench.isa.abi, steps[at]
+        if not abi.return_register:
+            before = steps[at - 1].registers if at else step.registers
+            return step.registers[abi.stack_register] < before[abi.stack_register]
+        back = self.bench.isa.pointed_to(step.registers[abi.return_register])
+        return 0 < back - step.address <= 2 * self.bench.isa.longest
 
     def _fell_through(self, steps: Sequence[TracedStep]) -> Place | None:
         """Where the stub went on into the function that stands behind, without a jump."""
