@@ -193,7 +193,9 @@ class Endings(Ways):
             return None
         was = steps[at - 1].registers if at else before
         patterns = set(self.bench.registers.words(BELOW_STACK, BELOW))
-        loaded = [name for name in names if was[name] != steps[at].registers[name] in patterns]
+        now, mask = steps[at].registers, self.bench.isa.mask
+        # Vectors are wider.
+        loaded = [name for name in names if was[name] != now[name] and now[name] & mask in patterns]
         if not loaded:
             return None
         stores = [
