@@ -41,7 +41,8 @@ class Arguments(StubCalls):
             beside = self._never_stored(before, steps, at, self.bench.isa.abi.general_registers)
             if beside is not None:
                 return beside
-            made = f"made what is in {register}"
+            ran = steps[at].ran
+            made = f"{f'calls {ran}, which ' if ran else ''}made what is in {register}"
             in_slot = steps[at].registers.get(self.bench.isa.abi.return_register) != value
             return self._place(steps, at, made, in_slot=in_slot, calls=passed)
         seen = [before[register], *(step.registers[register] for step in steps[:end])]

@@ -164,7 +164,8 @@ class Bench:
         if isinstance(error, Hang) and self._enough is None and (not found or found.how == CALLED):
             found = executed(self.guest, HUNG) or found
         self._died, clauses = True, self._asked if boot else self.clauses_if_dead
-        clauses = self.inside.get(found.function, clauses) if found else clauses
+        if died_in := raised or found:
+            clauses = self.inside.get(died_in.function, clauses)
         evidence = {"advice": [error.advice] if error.advice else [], "guest": seen}
         for clause in clauses:
             self.require(clause, False, error.message, lambda: found or raised, about, **evidence)
@@ -388,7 +389,7 @@ class Bench:
     ) -> Iterator[None]:
         """If the guest dies in this block, these clauses fail; ``locate`` finds the place.
 
-        ``inside`` gives other clauses that fail instead if the place is in one of its functions.
+        ``inside`` gives other clauses that fail instead if it dies in one of its functions.
         """
         before = self.clauses_if_dead, self.locate, self.inside
         self.clauses_if_dead, self.locate, self.inside = clauses, locate, inside
@@ -396,5 +397,4 @@ class Bench:
         self.clauses_if_dead, self.locate, self.inside = before
 
     def _address(self, place: str | int) -> int:
-        address = self.image.symbols[place] if isinstance(place, str) else place
-        return address & self.isa.mask
+        return (self.image.symbols[place] if isinstance(place, str) else place) & self.isa.mask

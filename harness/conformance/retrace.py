@@ -17,7 +17,7 @@ from harness.conformance.traced_call import (
     come_to,
     step_through,
 )
-from harness.conformance.verdict import FRAMED, Place
+from harness.conformance.verdict import FRAMED, KEPT, Place
 from harness.conformance.ways import Prepare, TracedStep
 from harness.errors import GuestDied
 
@@ -234,7 +234,6 @@ class Retrace(Arguments):
         names = self.bench.isa.abi.argument_registers
         if not any(self._stub_changes(steps, name) for name in names):
             return None
-        how = f"stores {register}, which is not changed before {function}"
         isa, code = self.bench.isa, self.bench.code
         stores = (
             at
@@ -243,7 +242,7 @@ class Retrace(Arguments):
             and register in registers_in(code.disassembled(steps[at].address), isa)
         )
         at = next(stores, None)
-        return None if at is None else self._place(steps, at, how, in_slot=True)
+        return None if at is None else self._place(steps, at, KEPT, in_slot=True)
 
     def begins_frame(self) -> Place | None:
         """Where the stub changed the stack pointer first."""
