@@ -61,6 +61,8 @@ class Search(WrittenWords):
             return again or self._question(self._answer(), asked) or self._answered()
         if self.is_incomplete:
             return self._wrote(how=INCOMPLETE)
+        if self.right and not self.is_wrong and self._status:
+            return self._answered("the code is as it has to be")
         return self._last_store()
 
     def done_nothing(self) -> Place | None:
@@ -80,7 +82,12 @@ class Search(WrittenWords):
         is_load = place is not None and names_memory(place.instruction)
         return outside_of_inline(self._bench.image, place) if place and is_load else place
 
-    def _answered(self) -> Place | None:
+    @property
+    def _status(self) -> int:
+        """What the function returned; 0 is success."""
+        return self._steps[-1].registers[self._bench.isa.abi.results[0]] & STATUS
+
+    def _answered(self, but: str = UNWRITTEN) -> Place | None:
         isa, code, first = self._bench.isa, self._bench.code, self._answer() - 1
         if not self._steps:
             return None
@@ -93,11 +100,11 @@ class Search(WrittenWords):
             and not isa.cpu.is_store(code.linked(self._steps[at].address))
             and not isa.cpu.is_conditional(code.linked(self._steps[at].address))
         ]
-        place = self._place([first, *made][-1], f"made the answer; {UNWRITTEN}", in_slot=True)
+        place = self._place([first, *made][-1], f"made the answer; {but}", in_slot=True)
         called = self._bench.image.function_at(self._before.address)
         if place and called and place.function != called.name:
             # Others have made it: what is wrong is that nothing comes behind.
-            place = self._question(len(self._steps), f"asked last; {UNWRITTEN}") or place
+            place = self._question(len(self._steps), f"asked last; {but}") or place
         return place and at_return(self._bench.variant.spec.port.directory, place)
 
     def _answer(self) -> int:
@@ -110,8 +117,7 @@ class Search(WrittenWords):
     @property
     def is_refused(self) -> bool:
         """Whether the function returned an error and wrote nothing."""
-        result = self._bench.isa.abi.results[0]
-        return bool(self._steps and not self._stores and self._steps[-1].registers[result] & STATUS)
+        return bool(self._steps and not self._stores and self._status)
 
     def compared(self) -> Place | None:
         """What made the word with which one of the site's was compared last, before an error.

@@ -4,10 +4,11 @@
 from functools import partial
 
 from harness.conformance.bench import Bench
+from harness.conformance.comparison import expected_behind
 from harness.conformance.places import function_of
 from harness.conformance.retrace import Retrace
 from harness.conformance.switch import Switch
-from harness.conformance.traced_call import TracedCall
+from harness.conformance.traced_call import HANDLER, TracedCall
 from harness.conformance.verdict import Place
 from harness.tracer import has_one_slot
 
@@ -35,6 +36,26 @@ def judge_records(retrace: Retrace, call: TracedCall, function: str, what: str) 
         f"the frame record of {caller}" if caller else "",
         expected=[bench.image.symbolize(address) for address in expected],
         found=[bench.image.symbolize(address) for address in found],
+    )
+
+
+def judge_records_at_return(retrace: Retrace, call: TracedCall, what: str) -> None:
+    """The frame records in the handler of returns lead to the caller's frame.
+
+    Not without one, nor behind a site that has left another stack pointer: the function's own frame
+    is wrong then.
+    """
+    bench, stack = retrace.bench, retrace.bench.isa.abi.stack_register
+    expected = expected_behind(bench.isa.abi, call.site.form, call.before)
+    if not call.linked or call.behind[stack] != expected[stack]:
+        return
+    bench.require(
+        "C14b",
+        call.linked[0] in call.returns[HANDLER][:2],
+        f"{what}: from {HANDLER} an unwinder does not come to the caller's frame",
+        retrace.last_instruction,
+        expected=[bench.image.symbolize(address) for address in call.linked[:1]],
+        found=[bench.image.symbolize(address) for address in call.returns[HANDLER]],
     )
 
 

@@ -12,7 +12,7 @@ from harness.conformance.checks.b_crossing import (
     judge_entry,
     judge_tracer,
 )
-from harness.conformance.checks.b_frame_records import judge_records
+from harness.conformance.checks.b_frame_records import judge_records, judge_records_at_return
 from harness.conformance.checks.b_graph_entry import (
     at_prepare,
     graph_stub,
@@ -206,16 +206,7 @@ def the_way_home_of_a_hijacked_call(bench: Bench) -> None:
         else:
             judge_entry(retrace, landing, seen, what, HANDLER, "C5e", "C5e", home=True)
         _judge_frame_pointer(retrace, call, what)
-        # Other clauses require the frame pointer; without it no frame can be found.
-        if call.linked:
-            bench.require(
-                "C14b",
-                call.linked[0] in call.returns[HANDLER][:2],
-                f"{what}: from {HANDLER} an unwinder does not come to the caller's frame",
-                retrace.last_instruction,
-                expected=[bench.image.symbolize(address) for address in call.linked[:1]],
-                found=[bench.image.symbolize(address) for address in call.returns[HANDLER]],
-            )
+        judge_records_at_return(retrace, call, what)
         _compare_return(retrace, call, what, {})
         with bench.fail_if_guest_dies("C4d", "C5c", locate=retrace.last_instruction):
             retrace.explain()
