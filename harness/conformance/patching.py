@@ -172,6 +172,7 @@ def _locate(
         place = compared or wrong_decision(bench, again, executed, granted)
         if place is None and not search.wrote and function in RECORD:
             place = search.done_nothing()
+        place = place or search.asked_about()
     return place or search.place(aspect)
 
 

@@ -2,6 +2,8 @@
 """The instruction of a patching function that a failure comes from, among the steps of a call."""
 
 from dataclasses import replace
+from errno import ERANGE
+from functools import partial
 
 from harness.conformance.findings import FETCHED, ORDERED, WHOLE
 from harness.conformance.memory_path import COMPARED_BEFORE
@@ -22,6 +24,9 @@ from harness.conformance.written_words import WrittenWords
 
 STATUS = (1 << 32) - 1
 """The bits of an ``int``."""
+
+MOST_OPERANDS = 8
+"""The most instructions of a condition that are followed to what they compute with."""
 
 UNWRITTEN = "no code was written"
 COMPARED = "made the word that the site was compared with"
@@ -122,14 +127,17 @@ class Search(WrittenWords):
     def compared(self) -> Place | None:
         """What made the word with which one of the site's was compared last, before an error.
 
-        The other one is what the site has.
+        The other one is what the site has.  ERANGE is about the target.
         """
+        if self._status == -ERANGE & STATUS:
+            return None
         isa, mask, asked = self._bench.isa, self._mask, self._asked()
         site = {word for _, word in self._words(self._before.memory)}
         for at in range(asked, max(asked - COMPARED_BEFORE, 0), -1):
             before = self._steps[at - 1].registers
             text = self._bench.code.disassembled(self._steps[at].address)
-            values = [before[name] & mask for name in registers_in(text, isa)]
+            names = registers_in(text, isa)
+            values = [before[name] & mask for name in names]
             wrong = [value for value in values if value not in site]
             if len(values) == 2 and len(wrong) == 1 and wrong[0]:
                 right = next(value for value in values if value in site)
@@ -137,9 +145,39 @@ class Search(WrittenWords):
                 if distance is not None:
                     how = "made the distance of the call that the site was compared with"
                     return self._place(distance, how, in_slot=True)
-                held = (self._holds(step, wrong[0]) for step in self._steps)
-                made = next((number for number, holds in enumerate(held) if holds), at)
+                made = self._first_held(partial(self._is_word, wrong[0]))
+                if made is None:
+                    # A register had it before, by chance.
+                    made = self._last_write(names[values.index(wrong[0])], at) or at
                 return self._place(self._part(made, wrong[0], right), COMPARED, in_slot=True)
+        return None
+
+    def asked_about(self) -> Place | None:
+        """What made the value about which the last decision before an error is, in another line.
+
+        In its own line the condition computes with it.
+        """
+        isa, text, lines = (
+            self._bench.isa,
+            self._bench.code.disassembled,
+            self._bench.image.source_line,
+        )
+        asked = self._asked()
+        if not asked or not self.is_refused:
+            return None
+        # Flags are set in front of the branch.
+        compares = asked if registers_in(text(self._steps[asked].address), isa) else asked - 1
+        left = [(compares, 0)]
+        for _ in range(MOST_OPERANDS):
+            if not left:
+                break
+            step, first = left.pop()
+            names = registers_in(text(self._steps[step].address), isa)[first:]
+            made = {self._last_write(name, step) for name in names} - {None}
+            for at in sorted(one for one in made if one is not None):
+                if lines(self._steps[at].address) != lines(self._steps[asked].address):
+                    return self._place(at, "made what is asked about", in_slot=True)
+                left.append((at, 1))
         return None
 
     def _asked(self) -> int:

@@ -53,10 +53,6 @@ class WatchedCall:
         """The registers before a step."""
         return (self._steps[step - 1] if step else self._before).registers
 
-    def _holds(self, step: WatchedStep, word: int) -> bool:
-        """Whether a register holds a word of instructions after a step."""
-        return any(self._is_word(word, value) for value in step.registers.values())
-
     def _is_word(self, word: int, value: int) -> bool:
         return value & self._mask == word
 

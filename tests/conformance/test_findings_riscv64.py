@@ -52,3 +52,25 @@ def test_a_small_fault_has_its_line(file, old, new, clause, function, line, has_
 def test_a_missing_instruction_is_beside_what_stands_there(lost, clause, line, has_line):
     edits = {"mcount.S": (lost, "")}
     has_line("riscv64-virt-args", [], [clause], clause, "ftrace_caller", line, edits)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "clause", "function", "line"),
+    [
+        # The right word is written, and the answer is an error.
+        (
+            "old)\n\t\treturn -EINVAL;\n\twrite_insn(insn, new);\n\treturn 0;",
+            "old)\n\t\treturn -EINVAL;\n\twrite_insn(insn, new);\n\treturn -1;",
+            "C9a",
+            "ftrace_init_nop",
+            "return -1",
+        ),
+        # No decision is wrong, but what it is about.
+        ("target - pc", "target + pc", "C10a", "encode_jal", "target + pc"),
+        # A register held this small number by chance.
+        ("0x00000013u", "0", "C9a", "ftrace_init_nop", "INSN_NOP"),
+    ],
+)
+def test_a_small_fault_of_patching_has_its_line(old, new, clause, function, line, has_line):
+    edits = {"ftrace.c": (old, new)}
+    has_line("riscv64-virt-regs", [], [clause], clause, function, line, edits)
