@@ -6,7 +6,7 @@ from harness.conformance.bench import Bench
 from harness.errors import GuestError, RangeError
 from harness.isa import Form, SiteState
 from harness.tracer.setup import Hooks
-from harness.tracer.slots import GRAPH_SLOT, NO_TRACER, has_call_ops, slot_code
+from harness.tracer.slots import GRAPH_SLOT, NO_TRACER, NOP_OPS, has_call_ops, slot_code
 
 UPDATE = "ftrace_update_ftrace_func"
 ENABLE, DISABLE = (f"ftrace_{verb}_ftrace_graph_caller" for verb in ("enable", "disable"))
@@ -57,8 +57,17 @@ def right_text(bench: Bench, function: str, registers: dict[str, int], watched: 
     if site.form is Form.LONG_CALL and state is SiteState.CALL:
         # The port may have changed more of the sequence than its first word.
         code += site.as_built[len(code) : bench.sites.size(site)]
-    start, now = site.address - watched.start, bench.read_memory(watched.start, len(watched))
-    return now[:start] + code + now[start + len(code) :]
+    now = bench.read_memory(watched.start, len(watched))
+    text = _replaced(now, site.address - watched.start, code)
+    if not site.literal or function not in (INIT_NOP, MAKE_NOP):
+        return text
+    word = bench.image.address_of(NOP_OPS).to_bytes(bench.isa.word_size, bench.image.byteorder)
+    return _replaced(text, site.literal - watched.start, word)
+
+
+def _replaced(text: bytes, start: int, new: bytes) -> bytes:
+    """A text with other bytes from an offset on, which it has."""
+    return text[:start] + new + text[start + len(new) :] if start >= 0 else text
 
 
 def _right_slot(bench: Bench, function: str, registers: dict[str, int], watched: range) -> bytes:
@@ -82,5 +91,5 @@ def _right_slot(bench: Bench, function: str, registers: dict[str, int], watched:
     # With more slots, those of other stubs change too.
     if slot not in code or not set(code) <= known:
         return b""
-    start, now = (slot & isa.mask) - watched.start, bench.read_memory(watched.start, len(watched))
-    return now[:start] + code[slot] + now[start + len(code[slot]) :]
+    now = bench.read_memory(watched.start, len(watched))
+    return _replaced(now, (slot & isa.mask) - watched.start, code[slot])

@@ -8,7 +8,7 @@ from harness.conformance.arguments import Arguments
 from harness.conformance.bench import START, Bench
 from harness.conformance.conditions import constant_condition
 from harness.conformance.endings import LAST
-from harness.conformance.registers import registers_in
+from harness.conformance.registers import base_of, names_memory, registers_in
 from harness.conformance.traced_call import (
     LANDING,
     NotReached,
@@ -157,9 +157,14 @@ class Retrace(Arguments):
     def _left_out(
         self, before: Registers, steps: Sequence[TracedStep], at: int, register: str
     ) -> Place | None:
-        """Where the stub puts back a register beside one that C code has changed in a step."""
-        if self._is_stub(steps[at]) or not any(map(self._is_stub, steps[:at])):
-            # The stub changed it, or the call site.
+        """Where the stub puts back a register beside one that was changed in a step.
+
+        By C code, or by the stub itself if it has saved that register.
+        """
+        if not any(map(self._is_stub, steps[:at])):
+            # The call site changed it.
+            return None
+        if self._is_stub(steps[at]) and not self._saves(steps[:at], register):
             return None
         abi = self.bench.isa.abi
         of_kind = abi.general_registers if register in abi.general_registers else abi.float_results
@@ -169,14 +174,32 @@ class Retrace(Arguments):
             for number in range(at + 1, len(steps))
             if self._is_stub(steps[number])
             for name in beside
-            if steps[number - 1].registers[name] != before[name]
-            and steps[number].registers[name] == before[name]
+            if steps[number].registers[name] == before[name]
+            and (
+                steps[number - 1].registers[name] != before[name]
+                or self._loads(steps[number], name)
+            )
         }
-        if register not in beside or not put_back or self._names(steps[at + 1 :], register):
+        # A jump may go where it leads.
+        later = [step for step in steps[at + 1 :] if self._went_on(step)]
+        if register not in beside or not put_back or self._names(later, register):
             return None
-        nearest = min(put_back, key=lambda name: abs(beside[name] - beside[register]))
+        own = beside[register]
+        nearest = min(put_back, key=lambda name: (beside[name] > own, abs(beside[name] - own)))
         how = f"puts back {nearest}, and not {register}"
         return self._place(steps, put_back[nearest], how, in_slot=True)
+
+    def _loads(self, step: TracedStep, register: str) -> bool:
+        """Whether an instruction loads a register."""
+        isa, code = self.bench.isa, self.bench.code
+        text = code.disassembled(step.address)
+        is_load = names_memory(text) and not isa.cpu.is_store(code.linked(step.address))
+        return is_load and register in registers_in(text, isa) and register != base_of(text, isa)
+
+    def _saves(self, steps: Sequence[TracedStep], register: str) -> bool:
+        """Whether the stub stores a register."""
+        is_store, code = self.bench.isa.cpu.is_store, self.bench.code
+        return self._names([one for one in steps if is_store(code.linked(one.address))], register)
 
     def _names(self, steps: Sequence[TracedStep], register: str) -> bool:
         """Whether an instruction of the stub names a register."""
