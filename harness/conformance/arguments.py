@@ -7,6 +7,7 @@ from harness.conformance.endings import LAST
 from harness.conformance.places import is_of_port, open_calls
 from harness.conformance.registers import base_of
 from harness.conformance.stub_calls import StubCalls
+from harness.conformance.traced_call import PREPARE
 from harness.conformance.verdict import Place
 from harness.conformance.ways import TracedStep
 
@@ -115,14 +116,14 @@ class Arguments(StubCalls):
     def _left_alone(
         self, steps: Sequence[TracedStep], register: str, function: str
     ) -> Place | None:
-        """Where a part of the stub calls a C function and does not make an argument.
+        """Where the part of the stub that calls prepare_ftrace_return() does not make an argument.
 
-        It is a function of its own, to which another one jumps with what that had made.  The place
-        is where it makes the argument beside, or its call.
+        It is a function of its own, to which another one jumps with what that had made for a call
+        of the tracer.  The place is where it makes the argument beside, or its call.
         """
         image, names = self.bench.image, self.bench.isa.abi.argument_registers
         calling = image.function_at(steps[-1].address)
-        if register not in names or calling is None:
+        if register not in names or calling is None or PREPARE not in (function, calling.name):
             return None
         if not self._is_stub(steps[-1]):
             entry = self._entry(steps, calling.name)

@@ -157,7 +157,7 @@ class Bench:
         boot = isinstance(error, NeverBoots) or (self._booting and self.locate is None)
         if isinstance(error, PortRefused):
             self._layer = Layer.PATCHING
-        raised = faulted(self.guest) if self._enough is None and not boot else None
+        raised = None if boot or self._enough is not None else faulted(self._guest)
         found = None if boot else self._located(self.locate)
         home = [*map(self.isa.hex, self.registers.home_words)]
         about = BOOT if boot else subject_of_end(error, seen, home)

@@ -158,8 +158,10 @@ def executed(guest: Guest, how: str) -> Place | None:
     return place_of(guest.image, pc & guest.image.isa.mask, how)
 
 
-def faulted(guest: Guest) -> Place | None:
+def faulted(guest: Guest | None) -> Place | None:
     """The port's instruction that raised the exception of which the guest has died."""
+    if guest is None:
+        return None
     try:
         fault = find_fault(guest.debugger, guest.image, "")
     except HarnessError:
