@@ -157,28 +157,27 @@ class Search(WrittenWords):
 
         In its own line the condition computes with it.
         """
-        isa, text, lines = (
-            self._bench.isa,
-            self._bench.code.disassembled,
-            self._bench.image.source_line,
-        )
-        asked = self._asked()
+        asked, line = self._asked(), self._bench.image.source_line
         if not asked or not self.is_refused:
             return None
         # Flags are set in front of the branch.
-        compares = asked if registers_in(text(self._steps[asked].address), isa) else asked - 1
-        left = [(compares, 0)]
+        left = [(at, name) for at in (asked, asked - 1) for name in self._named(at)]
         for _ in range(MOST_OPERANDS):
             if not left:
                 break
-            step, first = left.pop()
-            names = registers_in(text(self._steps[step].address), isa)[first:]
-            made = {self._last_write(name, step) for name in names} - {None}
-            for at in sorted(one for one in made if one is not None):
-                if lines(self._steps[at].address) != lines(self._steps[asked].address):
-                    return self._place(at, "made what is asked about", in_slot=True)
-                left.append((at, 1))
+            made = self._last_write(*left.pop(0)[::-1])
+            if made is None:
+                continue
+            if line(self._steps[made].address) != line(self._steps[asked].address):
+                return self._place(made, "made what is asked about", in_slot=True)
+            left += [(made, name) for name in self._named(made)[1:]]
         return None
+
+    def _named(self, step: int) -> list[str]:
+        """The registers that an instruction names."""
+        return registers_in(
+            self._bench.code.disassembled(self._steps[step].address), self._bench.isa
+        )
 
     def _asked(self) -> int:
         """The last conditional branch or move before the answer."""
