@@ -12,7 +12,7 @@ from harness.conformance.verdict import Place
 from harness.conformance.ways import TracedStep
 
 
-class Arguments(StubCalls):
+class PassedArguments(StubCalls):
     """The paths of a call, with what is passed on them."""
 
     def origin(

@@ -4,7 +4,7 @@
 import re
 from collections.abc import Callable, Sequence
 
-from harness.conformance.arguments import Arguments
+from harness.conformance.arguments import PassedArguments
 from harness.conformance.bench import START, Bench
 from harness.conformance.conditions import constant_condition
 from harness.conformance.endings import LAST
@@ -25,7 +25,7 @@ LEAST_ADDRESS = 0x1000
 """Lower values are likely to be in registers by chance."""
 
 
-class Retrace(Arguments):
+class Retrace(PassedArguments):
     """A judged call, which is repeated in single steps if something is wrong with it."""
 
     def __init__(
