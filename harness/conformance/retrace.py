@@ -159,12 +159,17 @@ class Retrace(PassedArguments):
     ) -> Place | None:
         """Where the stub puts back a register beside one that was changed in a step.
 
-        By C code, or by the stub itself if it has saved that register.
+        By C code, or by the stub itself, which has saved that register and has not loaded it back.
         """
         if not any(map(self._is_stub, steps[:at])):
             # The call site changed it.
             return None
-        if self._is_stub(steps[at]) and not self._saves(steps[:at], register):
+        stack = self.bench.isa.abi.stack_register
+        frame = range(steps[at - 1].registers[stack], before[stack]) if at else range(0)
+        from_frame = any(
+            where in frame for where in self._accesses(before, steps, at, stores=False)
+        )
+        if self._is_stub(steps[at]) and (from_frame or not self._saves(steps[:at], register)):
             return None
         abi = self.bench.isa.abi
         of_kind = abi.general_registers if register in abi.general_registers else abi.float_results
