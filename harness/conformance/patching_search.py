@@ -153,12 +153,12 @@ class Search(WrittenWords):
         return None
 
     def asked_about(self) -> Place | None:
-        """What made the value about which the last decision before an error is, in another line.
+        """What made the value about which the last decision before ERANGE is, in another line.
 
         In its own line the condition computes with it.
         """
         asked, line = self._asked(), self._bench.image.source_line
-        if not asked or not self.is_refused:
+        if not asked or self._status != -ERANGE & STATUS:
             return None
         # Flags are set in front of the branch.
         left = [(at, name) for at in (asked, asked - 1) for name in self._named(at)]

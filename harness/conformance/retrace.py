@@ -17,7 +17,7 @@ from harness.conformance.traced_call import (
     come_to,
     step_through,
 )
-from harness.conformance.verdict import FRAMED, KEPT, Place
+from harness.conformance.verdict import FRAMED, Place
 from harness.conformance.ways import Prepare, TracedStep
 from harness.errors import GuestDied
 
@@ -243,34 +243,14 @@ class Retrace(PassedArguments):
     def record(self, function: str) -> Place | None:
         """Where the stub made its frame record before it calls a C function.
 
-        If it made none, where it stored the frame pointer, or else the last instruction in front
-        of the call.
+        If it made none, the last instruction in front of the call.
         """
         head = self.bench.isa.abi.frame_record
         how = f"changed the frame pointer last before {function}"
         made = None if head is None else self._changed_by_stub(head.register, function, how)
         if head is None or made is not None:
             return made
-        return self._stored(function, head.register) or self._before_call(function, head.register)
-
-    def _stored(self, function: str, register: str) -> Place | None:
-        """The stub's last store of a register before a C function is entered.
-
-        None if it makes nothing for the call, so that what it lacks is not about this register.
-        """
-        steps, of_stub = self._of_stub(function)
-        names = self.bench.isa.abi.argument_registers
-        if not any(self._stub_changes(steps, name) for name in names):
-            return None
-        isa, code = self.bench.isa, self.bench.code
-        stores = (
-            at
-            for at in reversed(of_stub)
-            if isa.cpu.is_store(code.linked(steps[at].address))
-            and register in registers_in(code.disassembled(steps[at].address), isa)
-        )
-        at = next(stores, None)
-        return None if at is None else self._place(steps, at, KEPT, in_slot=True)
+        return self._before_call(function, head.register)
 
     def begins_frame(self) -> Place | None:
         """Where the stub changed the stack pointer first."""

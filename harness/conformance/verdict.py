@@ -70,7 +70,6 @@ class Place:
             GAVE_UP,
             FRAMED,
             RAISED,
-            KEPT,
         )
 
     @property
@@ -114,7 +113,6 @@ the store that all of them use.
 
 ABOUT = "is what the clause is about"
 FRAMED = "makes the stub's frame"
-KEPT = "stores the frame pointer, and does not change it"
 DEFINED = "is defined here"
 LEFT_OUT = "is left out by this condition"
 NEVER_TRUE = "has a condition that is never true"
