@@ -2,7 +2,6 @@
 """Faults that nobody wrote by hand, drawn at random from a port's source."""
 
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -89,32 +88,19 @@ class _Assembly:
     def shows(self, planted: Planted) -> bool:
         """Whether a fault changes a build in a way of which nothing is known that hides it."""
         return any(
-            self._shows(variant, built, file, source)
+            self._shows(self._originals[variant][file], source)
             for variant, built in self._builds.items()
             for file, source in self._changed(built, planted).items()
         )
 
-    def _shows(self, variant: str, built: GuestSpec, file: str, source: str) -> bool:
-        original = statements(self._sources[variant][file])
-        hidden = {
-            fault.source
-            for fault in faults(original, self._syntax)
-            if fault.equivalent
-            or self.collection.equivalent(
-                built.effective_config, f"{variant}/{fault.name}", fault.about
-            )
-        }
-        return any(
-            render(changed) not in hidden for changed in _apart(original, statements(source))
-        )
+    def _shows(self, original: "_Original", source: str) -> bool:
+        every = _apart(original.statements, statements(source))
+        return any(render(changed) not in original.hidden for changed in every)
 
     def _changed(self, built: GuestSpec, planted: Planted) -> dict[str, str]:
         """The preprocessed files that are edited."""
         with tempfile.TemporaryDirectory() as directory:
-            changed = Path(directory) / built.port.name
-            shutil.copytree(built.port.directory, changed)
-            for name, text in planted.edits.items():
-                (changed / name).write_text(text)
+            changed = planted.plant(built.port, Path(directory))
             port = built.port.model_copy(update={"directory": changed})
             every = plan_build(replace(built, port=port)).preprocess()
             return {name: every[name] for name in planted.edits}
@@ -125,12 +111,36 @@ class _Assembly:
         return {variant: built for variant, built in builds.items() if built is not None}
 
     @cached_property
-    def _sources(self) -> dict[str, dict[str, str]]:
-        return {name: plan_build(built).preprocess() for name, built in self._builds.items()}
+    def _originals(self) -> dict[str, dict[str, "_Original"]]:
+        """The files of each build, by their names."""
+        return {
+            variant: {
+                name: self._original(variant, built, statements(source))
+                for name, source in plan_build(built).preprocess().items()
+            }
+            for variant, built in self._builds.items()
+        }
+
+    def _original(self, variant: str, built: GuestSpec, found: list[Statement]) -> "_Original":
+        equivalent, config = self.collection.equivalent, built.effective_config
+        hidden = {
+            fault.source
+            for fault in faults(found, self._syntax)
+            if fault.equivalent or equivalent(config, f"{variant}/{fault.name}", fault.about)
+        }
+        return _Original(found, hidden)
 
     @cached_property
     def _syntax(self) -> AsmSyntax:
         return syntax_of(self.spec)
+
+
+@dataclass(frozen=True, slots=True)
+class _Original:
+    """A file without a fault, and the texts of it in which a fault changes nothing."""
+
+    statements: list[Statement]
+    hidden: set[str]
 
 
 def _apart(

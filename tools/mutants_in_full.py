@@ -16,7 +16,6 @@ status is 1 if a mutant has no finding, or the first one is for another clause.
 """
 
 import argparse
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -44,10 +43,7 @@ def judge(planted: Planted, config: MachineConfig, port: Port, report: Path) -> 
     """The report of a port that has this fault."""
     if not report.exists():
         with tempfile.TemporaryDirectory() as directory:
-            changed = Path(directory) / port.name
-            shutil.copytree(port.directory, changed)
-            for name, text in planted.edits.items():
-                (changed / name).write_text(text)
+            changed = planted.plant(port, Path(directory))
             on_port = ("conform", "-c", config.name, "--port", changed)
             harness(*on_port, "--json", report, timeout=LIMIT)
     return only_report(report)

@@ -2,9 +2,11 @@
 """Compare the findings about a port with the fault that was planted in it."""
 
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from pathlib import Path
 from typing import Any
 
 from harness.config import Port
@@ -27,6 +29,14 @@ class Planted:
     name: str
     clauses: tuple[str, ...]
     edits: Mapping[str, str]
+
+    def plant(self, port: Port, directory: Path) -> Path:
+        """A copy of the port's files with the fault, in a directory."""
+        changed = directory / port.name
+        shutil.copytree(port.directory, changed)
+        for name, text in self.edits.items():
+            (changed / name).write_text(text)
+        return changed
 
     @property
     def in_assembly(self) -> bool:
