@@ -3,12 +3,11 @@
 
 from collections.abc import Sequence
 
-from harness.conformance.endings import LAST
 from harness.conformance.places import is_of_port, open_calls
 from harness.conformance.registers import base_of
 from harness.conformance.stub_calls import StubCalls
 from harness.conformance.traced_call import PREPARE
-from harness.conformance.verdict import Place
+from harness.conformance.verdict import LAST, Place
 from harness.conformance.ways import TracedStep
 
 

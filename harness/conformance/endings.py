@@ -2,14 +2,13 @@
 """Why a traced call came to no end: the port's last instruction, or what led to it."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from harness.conformance.places import is_of_port, last_place
 from harness.conformance.registers import address_in
 from harness.conformance.traced_call import BELOW, BELOW_STACK, HANDLER, Registers
-from harness.conformance.verdict import Place
+from harness.conformance.verdict import LAST, Place
 from harness.conformance.ways import TracedStep, Way, Ways
-
-LAST = "was the last of the port's"
 
 DOUBLE = 8
 """Bytes of the widest register that a stub stores alone; CPUs may refuse it misaligned."""
@@ -97,36 +96,32 @@ class Endings(Ways):
         returns = self._returns(steps)
         if arrived or not returns:
             return None
-        last = returns[-1]
-        word = steps[last].registers[self.bench.isa.abi.stack_register] - self.bench.isa.word_size
-        stores = [
-            (abs(where - word), -at)
-            for at in range(last)
-            for where in self._accesses(before, steps, at, stores=True)
-            if self._is_stub(steps[at])
-        ]
-        beside, at = min(stores, default=(0, -last))
+        last, isa = returns[-1], self.bench.isa
+        word = steps[last].registers[isa.abi.stack_register] - isa.word_size
+        stores = self._stores_by_distance(before, steps[:last], word)
+        if not stores:
+            return None
+        beside = min(stores)
         asked = next((at for at, step in enumerate(steps) if step.ran == HANDLER), 0)
         if beside and asked:
-            return self._place(
-                steps, asked, "returns the address, which is not stored to be popped"
-            )
+            how = "returns the address, which is not stored to be popped"
+            return self._place(steps, asked, how)
         how = (
             "is beside the popped address, which is not stored" if beside else "stored that address"
         )
-        return self._place(steps, -at, how, in_slot=True) if stores else None
+        return self._place(steps, stores[beside][-1], how, in_slot=True)
 
     def _returns(self, steps: Sequence[TracedStep]) -> list[int]:
         """The stub's returns that pop the address, and do not go back into the port's code."""
-        isa, code, function_at = self.bench.isa, self.bench.code, self.bench.image.function_at
+        isa, code, image = self.bench.isa, self.bench.code, self.bench.image
         name = isa.abi.stack_register
         found = []
-        for at, step in enumerate(steps):
-            to = function_at(step.to)
-            is_inside = is_of_port(self.bench.image, step.to) and to and to.address != step.to
-            is_return = self._is_stub(step) and isa.cpu.is_return(code.linked(step.address))
-            pops = at and step.registers[name] != steps[at - 1].registers[name]
-            if is_return and pops and not is_inside:
+        for at, (ahead, step) in enumerate(pairwise(steps), 1):
+            pops = step.registers[name] != ahead.registers[name]
+            returns = pops and self._is_stub(step) and isa.cpu.is_return(code.linked(step.address))
+            to = image.function_at(step.to) if returns else None
+            is_inside = to is not None and to.address != step.to and is_of_port(image, step.to)
+            if returns and not is_inside:
                 found.append(at)
         return found
 
@@ -198,14 +193,20 @@ class Endings(Ways):
         loaded = [name for name in names if was[name] != now[name] and now[name] & mask in patterns]
         if not loaded:
             return None
-        stores = [
-            (abs(where - word), number)
-            for number in range(at)
-            for where in self._accesses(before, steps, number, stores=True)
-            if self._is_stub(steps[number])
-        ]
+        stores = self._stores_by_distance(before, steps[:at], word)
         how = f"is beside what is loaded into {', '.join(loaded)}, which nothing has stored"
-        return self._place(steps, min(stores)[1], how, in_slot=True) if stores else None
+        return self._place(steps, stores[min(stores)][0], how, in_slot=True) if stores else None
+
+    def _stores_by_distance(
+        self, before: Registers, steps: Sequence[TracedStep], word: int
+    ) -> dict[int, list[int]]:
+        """The stub's stores, the first one first, by how far they are from a word in memory."""
+        stores: dict[int, list[int]] = {}
+        for at, step in enumerate(steps):
+            if self._is_stub(step):
+                for where in self._accesses(before, steps, at, stores=True):
+                    stores.setdefault(abs(where - word), []).append(at)
+        return stores
 
     def _accesses(
         self, before: Registers, steps: Sequence[TracedStep], at: int, *, stores: bool

@@ -13,7 +13,7 @@ from harness.conformance.conditions import constant_condition
 from harness.conformance.places import at_return, is_of_port, last_place, question
 from harness.conformance.single_step import MOST_STEPS, Call, Store, single_step, stores_of
 from harness.conformance.traced_call import Registers
-from harness.conformance.verdict import WROTE, Place, PortLine
+from harness.conformance.verdict import LAST, WROTE, Place, PortLine
 
 
 class CallsMeanwhile:
@@ -120,7 +120,7 @@ def locate_in_handler(bench: Bench, place: int, call: Call) -> Place | None:
             return last_place(image, executed[: at + 1], how)
     decided = [at for at in inside if cpu.is_conditional(linked(executed[at]))]
     if not decided:
-        return last_place(image, executed[: last + 1], "was the last of the port's")
+        return last_place(image, executed[: last + 1], LAST)
     how = "decided last about the breakpoint"
     return question(image, executed[: decided[-1] + 1], how)
 

@@ -25,6 +25,9 @@ from harness.conformance.written_words import WrittenWords
 STATUS = (1 << 32) - 1
 """The bits of an ``int``."""
 
+OUT_OF_REACH = -ERANGE & STATUS
+"""What a port answers about a target that it cannot reach."""
+
 MOST_OPERANDS = 8
 """The most instructions of a condition that are followed to what they compute with."""
 
@@ -100,8 +103,7 @@ class Search(WrittenWords):
         made = [
             at
             for at in range(first, len(self._steps))
-            if registers_in(code.disassembled(self._steps[at].address), isa)[:1]
-            == [isa.abi.results[0]]
+            if self._named(at)[:1] == [isa.abi.results[0]]
             and not isa.cpu.is_store(code.linked(self._steps[at].address))
             and not isa.cpu.is_conditional(code.linked(self._steps[at].address))
         ]
@@ -129,14 +131,13 @@ class Search(WrittenWords):
 
         The other one is what the site has.  ERANGE is about the target.
         """
-        if self._status == -ERANGE & STATUS:
+        if self._status == OUT_OF_REACH:
             return None
-        isa, mask, asked = self._bench.isa, self._mask, self._asked()
+        mask, asked = self._mask, self._asked()
         site = {word for _, word in self._words(self._before.memory)}
         for at in range(asked, max(asked - COMPARED_BEFORE, 0), -1):
             before = self._steps[at - 1].registers
-            text = self._bench.code.disassembled(self._steps[at].address)
-            names = registers_in(text, isa)
+            names = self._named(at)
             values = [before[name] & mask for name in names]
             wrong = [value for value in values if value not in site]
             if len(values) == 2 and len(wrong) == 1 and wrong[0]:
@@ -158,14 +159,15 @@ class Search(WrittenWords):
         In its own line the condition computes with it.
         """
         asked, line = self._asked(), self._bench.image.source_line
-        if not asked or self._status != -ERANGE & STATUS:
+        if not asked or self._status != OUT_OF_REACH:
             return None
         # Flags are set in front of the branch.
         left = [(at, name) for at in (asked, asked - 1) for name in self._named(at)]
         for _ in range(MOST_OPERANDS):
             if not left:
                 break
-            made = self._last_write(*left.pop(0)[::-1])
+            at, name = left.pop(0)
+            made = self._last_write(name, at)
             if made is None:
                 continue
             if line(self._steps[made].address) != line(self._steps[asked].address):

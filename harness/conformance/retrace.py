@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from harness.conformance.arguments import PassedArguments
 from harness.conformance.bench import START, Bench
 from harness.conformance.conditions import constant_condition
-from harness.conformance.endings import LAST
 from harness.conformance.registers import base_of, names_memory, registers_in
 from harness.conformance.traced_call import (
     LANDING,
@@ -17,7 +16,7 @@ from harness.conformance.traced_call import (
     come_to,
     step_through,
 )
-from harness.conformance.verdict import FRAMED, Place
+from harness.conformance.verdict import FRAMED, LAST, Place
 from harness.conformance.ways import Prepare, TracedStep
 from harness.errors import GuestDied
 
@@ -164,12 +163,8 @@ class Retrace(PassedArguments):
         if not any(map(self._is_stub, steps[:at])):
             # The call site changed it.
             return None
-        stack = self.bench.isa.abi.stack_register
-        frame = range(steps[at - 1].registers[stack], before[stack]) if at else range(0)
-        from_frame = any(
-            where in frame for where in self._accesses(before, steps, at, stores=False)
-        )
-        if self._is_stub(steps[at]) and (from_frame or not self._saves(steps[:at], register)):
+        saved = self._saves(steps[:at], register) and not self._loads_frame(before, steps, at)
+        if self._is_stub(steps[at]) and not saved:
             return None
         abi = self.bench.isa.abi
         of_kind = abi.general_registers if register in abi.general_registers else abi.float_results
@@ -193,6 +188,12 @@ class Retrace(PassedArguments):
         nearest = min(put_back, key=lambda name: (beside[name] > own, abs(beside[name] - own)))
         how = f"puts back {nearest}, and not {register}"
         return self._place(steps, put_back[nearest], how, in_slot=True)
+
+    def _loads_frame(self, before: Registers, steps: Sequence[TracedStep], at: int) -> bool:
+        """Whether a step, not the first one, loads from the stub's frame."""
+        stack = self.bench.isa.abi.stack_register
+        frame = range(steps[at - 1].registers[stack], before[stack])
+        return any(where in frame for where in self._accesses(before, steps, at, stores=False))
 
     def _loads(self, step: TracedStep, register: str) -> bool:
         """Whether an instruction loads a register."""

@@ -111,6 +111,7 @@ SHARED = (CALLED, WROTE, INCOMPLETE)
 the store that all of them use.
 """
 
+LAST = "was the last of the port's"
 ABOUT = "is what the clause is about"
 FRAMED = "makes the stub's frame"
 DEFINED = "is defined here"

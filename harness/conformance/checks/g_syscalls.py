@@ -11,7 +11,7 @@ from harness.conformance.checks.registry import BOTH, check
 from harness.conformance.decisions import last_decision
 from harness.conformance.places import ENTERED, LEFT, last_place
 from harness.conformance.single_step import steps_to
-from harness.conformance.verdict import Layer, Place
+from harness.conformance.verdict import LAST, Layer, Place
 from harness.debugger import return_address
 from harness.trace import TraceEvent
 from harness.tracer.threads import SYSCALL_TRACEPOINT, ThreadControl
@@ -202,7 +202,7 @@ def _decided(bench: Bench, place: str, function: str, taken: int = 0) -> Place |
         bench.run_to(function)
     tracepoint = bench.image.address_of(TRACEPOINTS[function])
     executed = steps_to(bench, tracepoint, return_address(bench.guest.debugger, bench.isa.abi))
-    last = last_place(bench.image, executed, "was the last of the port's")
+    last = last_place(bench.image, executed, LAST)
     return last_decision(bench, executed, "decided last what is reported") or last
 
 
