@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 from harness.config import MachineConfig, Port
-from harness.conformance.checks.registry import VARIANTS
+from harness.conformance.registry import VARIANTS
 from harness.conformance.variants import suite_spec, variant_of
 from harness.isa import AsmSyntax
 from harness.kbuild import GuestSpec, plan_build

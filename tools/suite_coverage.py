@@ -24,10 +24,10 @@ from pathlib import Path
 import coverage
 
 from harness.conformance import checks
-from harness.conformance.bench import Variant
 from harness.conformance.engine import checks_for, run_checks
 from harness.conformance.places import port_file
 from harness.conformance.run import BUILDS, Job, jobs_for
+from harness.conformance.under_test.build_guest import Variant
 from harness.conformance.variants import build_variant, suite_spec
 from harness.image import Image, ModuleImage
 from harness.kbuild import module_beside

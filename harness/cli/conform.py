@@ -95,13 +95,13 @@ def conform(
     judged with a fault in it, which has to be found: the exit status is 1 if one is not.  Failures
     that are expected do not count.
     """
-    from harness.conformance.colours import coloured
     from harness.conformance.expect_writer import written
     from harness.conformance.expected import apply_expected
-    from harness.conformance.listing import add_listings
-    from harness.conformance.report import as_json, as_junit
+    from harness.conformance.reports.colours import coloured
+    from harness.conformance.reports.listing import add_listings
+    from harness.conformance.reports.report import as_json, as_junit
+    from harness.conformance.reports.summary import summary_lines
     from harness.conformance.run import conform as judge
-    from harness.conformance.summary import summary_lines
 
     _check_clauses(clauses)
     chosen = _judged(configs, port, clauses, cflags)
@@ -211,9 +211,9 @@ def _write_pages(
     named: tuple[Sequence[str], Sequence[str]],
 ) -> None:
     """Pages of what the JSON has; ``named`` are the configs and clauses that were asked for."""
-    from harness.conformance.html import write_pages
-    from harness.conformance.report import as_object
-    from harness.conformance.report_file import read_reports
+    from harness.conformance.reports.html import write_pages
+    from harness.conformance.reports.report import as_object
+    from harness.conformance.reports.report_file import read_reports
 
     asked = _with(command, ("-c", named[0]), ("--clause", named[1]))
     write_pages(write, read_reports(as_object(reports, command)), asked, time.time())
@@ -238,7 +238,7 @@ def _full_report(report: "Report", command: Sequence[str]) -> str:
     Nothing where there is no place for it.
     """
     from harness.config.resources import state_directory
-    from harness.conformance.report import lines
+    from harness.conformance.reports.report import lines
     from harness.files import atomic_file
 
     try:

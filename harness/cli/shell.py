@@ -86,8 +86,8 @@ def _open_replay(trace: Path) -> "Iterator[Guest]":
 def _judge(
     port: str | None, spec: "GuestSpec", clauses: Sequence[str], show: Callable[[str], None]
 ) -> None:
+    from harness.conformance.reports.summary import summary_lines
     from harness.conformance.run import conform
-    from harness.conformance.summary import summary_lines
     from harness.conformance.variants import suite_spec
 
     command = ["harness", "conform", *(["--port", port] if port else [])]

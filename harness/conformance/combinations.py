@@ -5,16 +5,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from harness.conformance.bench import Bench, Variant
 from harness.conformance.checks.b_crossing import LEAF, judge_tracer
-from harness.conformance.checks.registry import DYNAMIC, STATIC
 from harness.conformance.comparison import GROUPS, compare
 from harness.conformance.engine import BuildFindings
 from harness.conformance.findings import COMBINATIONS
-from harness.conformance.hang import NeverBoots
+from harness.conformance.localization.retrace import Retrace
 from harness.conformance.places import condition_of, definition_of
-from harness.conformance.retrace import Retrace
-from harness.conformance.switch import TRACER, Switch
+from harness.conformance.registry import DYNAMIC, STATIC
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.build_guest import Variant
+from harness.conformance.under_test.hang import NeverBoots
+from harness.conformance.under_test.switch import TRACER, Switch
 from harness.conformance.variants import Edits, build_variant, variant_of
 from harness.conformance.verdict import BOOT, Failure
 from harness.errors import GdbError, GuestError, UsageError

@@ -4,10 +4,10 @@
 from collections.abc import Iterable
 from functools import partial
 
-from harness.conformance.bench import Bench
 from harness.conformance.kernel_words import live_registers
-from harness.conformance.retrace import Retrace
-from harness.conformance.traced_call import LANDING, Registers, TracedCall
+from harness.conformance.localization.retrace import Retrace
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.traced_call import LANDING, Registers, TracedCall
 from harness.conformance.verdict import COPIED, MASK
 from harness.isa import Abi, Form
 

@@ -5,11 +5,11 @@ from enum import StrEnum
 
 from harness.config import MachineConfig, Port
 from harness.conformance.catalogue import Clause, load_catalogue
-from harness.conformance.checks.registry import VARIANTS
 from harness.conformance.combinations import CLAUSE as OF_COMBINATIONS
 from harness.conformance.combinations import combinations
 from harness.conformance.engine import checks_for
 from harness.conformance.kernel_words import excused
+from harness.conformance.registry import VARIANTS
 from harness.conformance.variants import variant_of
 from harness.kbuild import GuestSpec
 

@@ -6,15 +6,20 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from harness.config import KernelFile, MachineConfig, Port
-from harness.conformance.bench import Bench, SingleFailure, Variant
 from harness.conformance.catalogue import BuildKind, Clause, load_catalogue, order_of
 from harness.conformance.checks import Check, all_checks
 from harness.conformance.checks.not_observable import NOT_OBSERVABLE
-from harness.conformance.checks.registry import DYNAMIC, MODULES
 from harness.conformance.findings import find, shape
-from harness.conformance.hang import Hang, NotLoaded, PortRefused
 from harness.conformance.kernel_words import excused, narrowed
-from harness.conformance.patching import locate_patching, locate_refusal, locate_refused_site
+from harness.conformance.localization.patching import (
+    locate_patching,
+    locate_refusal,
+    locate_refused_site,
+)
+from harness.conformance.registry import DYNAMIC, MODULES
+from harness.conformance.under_test.bench import Bench, SingleFailure
+from harness.conformance.under_test.build_guest import Variant
+from harness.conformance.under_test.hang import Hang, NotLoaded, PortRefused
 from harness.conformance.verdict import ClauseResult, Failure, Finding, Layer, Verdict
 from harness.errors import GdbError, GuestError
 from harness.kbuild import GuestSpec

@@ -17,8 +17,8 @@ from harness.config.loading import read_toml, validated
 from harness.config.models import Model
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.checks import all_checks
-from harness.conformance.checks.registry import VARIANTS
 from harness.conformance.combinations import CLAUSE, NAME
+from harness.conformance.registry import VARIANTS
 from harness.conformance.run import BUILDS
 from harness.conformance.verdict import ClauseResult, Failure, Report
 from harness.errors import UsageError

@@ -8,11 +8,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from harness.conformance.bench import CALL_RETURNS, PANIC, Bench
-from harness.conformance.conditions import constant_condition
+from harness.conformance.localization.conditions import constant_condition
 from harness.conformance.places import at_return, is_of_port, last_place, question
-from harness.conformance.single_step import MOST_STEPS, Call, Store, single_step, stores_of
-from harness.conformance.traced_call import Registers
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.build_guest import CALL_RETURNS, PANIC
+from harness.conformance.under_test.single_step import (
+    MOST_STEPS,
+    Call,
+    Store,
+    single_step,
+    stores_of,
+)
+from harness.conformance.under_test.traced_call import Registers
 from harness.conformance.verdict import LAST, WROTE, Place, PortLine
 
 

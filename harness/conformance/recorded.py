@@ -6,10 +6,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.conformance.bench import Bench, Variant
 from harness.conformance.checks import all_checks
 from harness.conformance.engine import run_on
 from harness.conformance.findings import shape
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.build_guest import Variant
 from harness.conformance.variants import build_variant, variant_of
 from harness.conformance.verdict import Failure, Finding
 from harness.errors import GuestError, HarnessError, HostError, UsageError

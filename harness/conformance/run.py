@@ -8,14 +8,6 @@ from dataclasses import dataclass, field, replace
 
 from harness.conformance.catalogue import Clause
 from harness.conformance.checks import Check
-from harness.conformance.checks.registry import (
-    DYNAMIC,
-    MODULES,
-    STATIC,
-    STATIC_MODULES,
-    STATIC_STOP,
-    VARIANTS,
-)
 from harness.conformance.combinations import CLAUSE, combinations, try_combinations
 from harness.conformance.engine import (
     BuildFindings,
@@ -25,6 +17,14 @@ from harness.conformance.engine import (
     run_checks,
     select,
     verdicts,
+)
+from harness.conformance.registry import (
+    DYNAMIC,
+    MODULES,
+    STATIC,
+    STATIC_MODULES,
+    STATIC_STOP,
+    VARIANTS,
 )
 from harness.conformance.variants import Edits, build_variant, check_claims, variant_of
 from harness.conformance.verdict import Failure, Layer, Report

@@ -6,12 +6,13 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 
-from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.comparison import MANY
+from harness.conformance.localization.retrace import Retrace
 from harness.conformance.places import definition_of, is_of_port
-from harness.conformance.retrace import Retrace
-from harness.conformance.selftests import Selftest
-from harness.conformance.traced_call import (
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.build_guest import CALL_RETURNS
+from harness.conformance.under_test.selftests import Selftest
+from harness.conformance.under_test.traced_call import (
     BELOW_STACK,
     HANDLER,
     LANDING,
@@ -20,8 +21,8 @@ from harness.conformance.traced_call import (
     come_to,
     lay_out,
 )
+from harness.conformance.under_test.ways import Prepare, TracedStep
 from harness.conformance.verdict import Place
-from harness.conformance.ways import Prepare, TracedStep
 from harness.debugger import return_address
 from harness.errors import GdbError, GuestError
 from harness.trace import FuncgraphExitEvent

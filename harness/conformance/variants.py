@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from harness.config import MachineConfig, Port
-from harness.conformance.bench import Variant
-from harness.conformance.checks.registry import (
+from harness.conformance.registry import (
     DYNAMIC,
     MODULES,
     STATIC,
     STATIC_MODULES,
     STATIC_STOP,
 )
+from harness.conformance.under_test.build_guest import Variant
 from harness.errors import HarnessError, UsageError
 from harness.files import ScratchDirectory
 from harness.isa import Form

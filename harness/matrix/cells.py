@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from harness.config import MachineConfig, Port, list_configs, load_config, load_port
 from harness.config.names import is_path
-from harness.conformance.checks.registry import DYNAMIC, STATIC
+from harness.conformance.registry import DYNAMIC, STATIC
 from harness.conformance.variants import WORKLOAD, features_of
 from harness.errors import UsageError
 from harness.kbuild import GuestSpec

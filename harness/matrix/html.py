@@ -14,10 +14,10 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from harness.conformance.causes import Cause, causes
-from harness.conformance.html import COLOURS as CLAUSE_COLOURS
-from harness.conformance.html import page_environment
-from harness.conformance.report_file import read_reports
+from harness.conformance.reports.causes import Cause, causes
+from harness.conformance.reports.html import COLOURS as CLAUSE_COLOURS
+from harness.conformance.reports.html import page_environment
+from harness.conformance.reports.report_file import read_reports
 from harness.errors import FormatError
 from harness.matrix.compare import Comparison, bundles, groups
 from harness.matrix.model import MODES

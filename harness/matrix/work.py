@@ -11,8 +11,8 @@ from typing import Unpack
 
 from harness.config import load_port
 from harness.conformance.expected import apply_expected, find_expected
-from harness.conformance.listing import add_listings
-from harness.conformance.report import as_json
+from harness.conformance.reports.listing import add_listings
+from harness.conformance.reports.report import as_json
 from harness.conformance.run import conform
 from harness.conformance.verdict import ClauseResult
 from harness.errors import GuestError

@@ -3,8 +3,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from harness.conformance.checks.registry import DYNAMIC, STATIC, STATIC_STOP
 from harness.conformance.combinations import combinations
+from harness.conformance.registry import DYNAMIC, STATIC, STATIC_STOP
 from harness.conformance.variants import variant_of
 from harness.kbuild import GuestSpec, plan_build
 from harness.mutation.c_operators import CFault, c_faults

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.conformance.catalogue import order_of
-from harness.conformance.html import page_environment
+from harness.conformance.reports.html import page_environment
 from harness.mutation.kill_table import MutantOutcome
 from harness.pages import Write
 

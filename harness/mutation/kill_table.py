@@ -9,15 +9,15 @@ from difflib import SequenceMatcher
 from itertools import chain
 
 from harness.conformance.checks import Check
-from harness.conformance.checks.registry import (
+from harness.conformance.combinations import CLAUSE, try_combinations
+from harness.conformance.engine import checks_for, run_checks, select
+from harness.conformance.registry import (
     DYNAMIC,
     MODULES,
     STATIC,
     STATIC_MODULES,
     VARIANTS,
 )
-from harness.conformance.combinations import CLAUSE, try_combinations
-from harness.conformance.engine import checks_for, run_checks, select
 from harness.conformance.variants import Edits, build_variant, variant_of
 from harness.errors import UsageError
 from harness.image import Image

@@ -19,8 +19,8 @@ from pydantic import Field, StringConstraints, ValidationError, model_validator
 from harness.config import MachineConfig, Port, resources
 from harness.config.models import Model
 from harness.conformance.catalogue import Line, Text, load_catalogue
-from harness.conformance.checks.registry import VARIANTS
 from harness.conformance.engine import select
+from harness.conformance.registry import VARIANTS
 from harness.conformance.variants import Edits
 from harness.errors import UsageError
 from harness.mutation.assembly import Statement

@@ -244,7 +244,7 @@ class Session:
 
     def show_verdict(self, text: str) -> None:
         """Print a line of a summary of verdicts, on a terminal with its colour."""
-        from harness.conformance.colours import coloured
+        from harness.conformance.reports.colours import coloured
 
         if self.output is not click.echo or os.environ.get("NO_COLOR"):
             self.show_line(text)

@@ -4,7 +4,7 @@
 import pytest
 
 from harness.config import list_configs, load_config
-from harness.conformance.clock import take_snapshot
+from harness.conformance.under_test.clock import take_snapshot
 from harness.errors import HostError
 from harness.guest import boot
 

@@ -11,8 +11,8 @@ import shutil
 import pytest
 
 from harness.config import load_port
-from harness.conformance.checks.registry import STATIC_STOP, VARIANTS
-from harness.conformance.report import lines
+from harness.conformance.registry import STATIC_STOP, VARIANTS
+from harness.conformance.reports.report import lines
 from harness.conformance.run import conform, do, jobs_for
 from harness.conformance.variants import suite_spec
 from harness.conformance.verdict import Verdict

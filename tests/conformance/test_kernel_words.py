@@ -7,7 +7,7 @@ FTRACE_LINUX_TREES names trees of Linux 6.1 and 6.12, with colons between them.
 import pytest
 
 from harness.config import KernelFile, load_config, load_port
-from harness.conformance.report import lines
+from harness.conformance.reports.report import lines
 from harness.conformance.run import conform
 from harness.conformance.variants import suite_spec
 from harness.conformance.verdict import Verdict

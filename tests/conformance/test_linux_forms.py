@@ -8,7 +8,7 @@ import pytest
 
 from harness import boot
 from harness.config import load_port
-from harness.conformance.report import lines
+from harness.conformance.reports.report import lines
 from harness.conformance.run import conform
 from harness.conformance.variants import suite_spec
 from harness.conformance.verdict import Verdict

@@ -11,7 +11,7 @@ import pytest
 
 from harness.config import list_configs
 from harness.conformance.catalogue import load_catalogue
-from harness.conformance.report import as_json
+from harness.conformance.reports.report import as_json
 from harness.matrix import expand, load_matrix
 from harness.matrix.cells import COST
 from harness.matrix.compare import compare

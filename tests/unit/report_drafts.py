@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Findings and reports that tests of pages begin with."""
 
-from harness.conformance.html import write_pages
-from harness.conformance.report import as_object
-from harness.conformance.report_file import read_reports
+from harness.conformance.reports.html import write_pages
+from harness.conformance.reports.report import as_object
+from harness.conformance.reports.report_file import read_reports
 from harness.conformance.verdict import (
     ClauseResult,
     CodeLine,

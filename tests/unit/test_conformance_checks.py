@@ -11,7 +11,6 @@ from harness.conformance.catalogue import BuildKind
 from harness.conformance.checks import all_checks
 from harness.conformance.checks.j_tracers import every_switch, switched
 from harness.conformance.checks.not_observable import NOT_OBSERVABLE
-from harness.conformance.checks.registry import DYNAMIC, MODULES, VARIANTS
 from harness.conformance.combinations import CLAUSE
 from harness.conformance.engine import (
     BuildFindings,
@@ -21,6 +20,7 @@ from harness.conformance.engine import (
     verdicts,
     why_not_judged,
 )
+from harness.conformance.registry import DYNAMIC, MODULES, VARIANTS
 from harness.conformance.variants import features_of, suite_spec
 from harness.conformance.verdict import Verdict
 from harness.isa import Property, cpu_of

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The conditions of a port's C files, as they are tried with the compiler."""
 
-from harness.conformance.conditions import code_of, conditions_of
+from harness.conformance.localization.conditions import code_of, conditions_of
 
 SOURCE = """\
 /* if (not) code */

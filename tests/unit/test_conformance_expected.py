@@ -19,7 +19,7 @@ from harness.conformance.expected import (
     load_expected,
     message_of,
 )
-from harness.conformance.report import as_json, as_junit, lines
+from harness.conformance.reports.report import as_json, as_junit, lines
 from harness.conformance.verdict import ClauseResult, Failure, Report, Verdict, summary
 from harness.errors import UsageError
 from harness.matrix.work import clause_verdict

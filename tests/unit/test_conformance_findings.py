@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from harness.conformance.catalogue import load_catalogue
 from harness.conformance.findings import find, shape
-from harness.conformance.summary import summary_lines
+from harness.conformance.reports.summary import summary_lines
 from harness.conformance.verdict import (
     ABOUT,
     BOOT,

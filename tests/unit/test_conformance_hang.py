@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.conformance import hang
+from harness.conformance.under_test import hang
 from harness.conformance.verdict import FRAME_POINTER, HOME_AREA
 from harness.errors import GuestError
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.conformance.causes import LINES, OnConfig, causes
-from harness.conformance.evidence import least
 from harness.conformance.expected import ExpectFile, apply_expected
-from harness.conformance.listing import AROUND, source_around
-from harness.conformance.report import as_json, as_object
-from harness.conformance.report_file import read_reports
+from harness.conformance.reports.causes import LINES, OnConfig, causes
+from harness.conformance.reports.evidence import least
+from harness.conformance.reports.listing import AROUND, source_around
+from harness.conformance.reports.report import as_json, as_object
+from harness.conformance.reports.report_file import read_reports
 from harness.conformance.verdict import (
     CodeLine,
     Failure,

@@ -8,7 +8,6 @@ import pytest
 
 from harness.config import KernelFile, list_configs, load_config, load_port
 from harness.conformance import load_catalogue
-from harness.conformance.checks.registry import DYNAMIC, MODULES, VARIANTS
 from harness.conformance.coverage import Covered, covered
 from harness.conformance.engine import BuildFindings, about, checks_for, select, verdicts
 from harness.conformance.kernel_words import (
@@ -19,6 +18,7 @@ from harness.conformance.kernel_words import (
     ruled_out,
     since_2013,
 )
+from harness.conformance.registry import DYNAMIC, MODULES, VARIANTS
 from harness.conformance.variants import features_of, suite_spec, variant_of
 from harness.conformance.verdict import Failure, Verdict
 from harness.isa import Form, for_elf

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.conformance.memory_path import MemoryPath
+from harness.conformance.localization.memory_path import MemoryPath
 from harness.isa import for_elf
 
 ISA = for_elf(62, 64, "little")

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.conformance.others_data import BEHIND, OthersData
+from harness.conformance.under_test.others_data import BEHIND, OthersData
 
 THREADS, SIZE, NUMBER = 0x1000, 0x40, 4
 END = THREADS + SIZE * NUMBER

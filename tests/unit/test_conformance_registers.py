@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from harness.conformance.registers import RegisterFile, address_in, registers_in
+from harness.conformance.under_test.registers import RegisterFile, address_in, registers_in
 from harness.debugger import Debugger
 from harness.errors import GdbError, HostError
 from tests.unit.isa_kinds import every_isa

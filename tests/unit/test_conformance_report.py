@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 from harness.config import load_port
 from harness.conformance.engine import BuildFindings, select, verdicts
-from harness.conformance.report import as_json, as_junit, lines
+from harness.conformance.reports.report import as_json, as_junit, lines
 from harness.conformance.variants import suite_spec
 from harness.conformance.verdict import ClauseResult, Failure, Report, Verdict, summary
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Checks of one build, judged in two parts."""
 
-from harness.conformance.checks.registry import DYNAMIC
 from harness.conformance.engine import BuildFindings, checks_for
+from harness.conformance.registry import DYNAMIC
 from harness.conformance.run import jobs_for, joined, parts_of
 from harness.conformance.variants import suite_spec
 from harness.conformance.verdict import Failure

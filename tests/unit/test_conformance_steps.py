@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from harness.conformance import load_catalogue
 from harness.conformance.catalogue import BuildKind
 from harness.conformance.checks import all_checks
-from harness.conformance.checks.registry import DYNAMIC, MODULES, VARIANTS
+from harness.conformance.registry import DYNAMIC, MODULES, VARIANTS
 from harness.conformance.run import BUILDS
 from harness.conformance.steps import DYNAMIC_BUILDS, Steps, load_steps
 

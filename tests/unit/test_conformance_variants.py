@@ -4,7 +4,7 @@
 import pytest
 
 from harness.conformance import variants
-from harness.conformance.checks.registry import MODULES, STATIC, VARIANTS
+from harness.conformance.registry import MODULES, STATIC, VARIANTS
 from harness.conformance.variants import LOADED, build_variant, suite_spec, variant_of
 from harness.errors import UsageError
 from harness.kbuild import MUTANTS

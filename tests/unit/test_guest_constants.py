@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.conformance import selftests, switch
+from harness.conformance.under_test import selftests, switch
 from harness.image import threads as image_threads
 from harness.oracle import compare
 from harness.ring import header, page

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.conformance.registers import registers_in
+from harness.conformance.under_test.registers import registers_in
 from harness.errors import FormatError, RangeError
 from harness.isa import CallSite, FlowKind, Form, SiteState, for_elf
 

@@ -49,7 +49,7 @@ NAMED = {
         *("harness/shell/verbs/control.py", "tools/kills.py", "tools/mutants_in_full.py"),
         # Comments: why something is as it is.
         *("guests/kernel/include/linux/syscalls.h", "guests/lib/libgcc.c", "harness/isa/code.py"),
-        *("harness/conformance/registers.py", "harness/debugger/debugger.py"),
+        *("harness/conformance/under_test/registers.py", "harness/debugger/debugger.py"),
         *("harness/debugger/symbols.py", "harness/image/compile_units.py", "harness/image/elf.py"),
         *("harness/image/recordmcount/__init__.py", "harness/machine/command.py"),
         "harness/oracle/control.h",

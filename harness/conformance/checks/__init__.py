@@ -5,7 +5,7 @@ import pkgutil
 from functools import cache
 from importlib import import_module
 
-from harness.conformance.checks.registry import Check, check, registered
+from harness.conformance.registry import Check, check, registered
 
 __all__ = ["Check", "all_checks", "check"]
 

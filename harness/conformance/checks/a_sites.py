@@ -5,16 +5,17 @@ from collections.abc import Iterable
 from functools import partial
 from itertools import accumulate
 
-from harness.conformance.actions import MAKE_NOP, first_patching
-from harness.conformance.answers import locate_write
-from harness.conformance.bench import CALL_RETURNS, Bench
-from harness.conformance.checks.registry import BOTH, DYNAMIC, MCOUNT_FORMS, check
 from harness.conformance.kernel_words import since_2013
-from harness.conformance.others_data import OthersData
-from harness.conformance.patching import locate_at_boot
+from harness.conformance.localization.answers import locate_write
+from harness.conformance.localization.patching import locate_at_boot
 from harness.conformance.places import function_of, subject_of
-from harness.conformance.single_step import AROUND
-from harness.conformance.switch import NO_TRACER
+from harness.conformance.registry import BOTH, DYNAMIC, MCOUNT_FORMS, check
+from harness.conformance.under_test.actions import MAKE_NOP, first_patching
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.build_guest import CALL_RETURNS
+from harness.conformance.under_test.others_data import OthersData
+from harness.conformance.under_test.single_step import AROUND
+from harness.conformance.under_test.switch import NO_TRACER
 from harness.conformance.verdict import BOOT, OTHERS_DATA, RECORDS, Layer, Place
 from harness.debugger import return_address
 from harness.image import RunningImage

@@ -4,11 +4,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from harness.conformance.bench import Bench
-from harness.conformance.checks.registry import check
 from harness.conformance.kernel_words import since_2013
-from harness.conformance.single_step import site_calls
-from harness.conformance.switch import Switch
+from harness.conformance.registry import check
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.single_step import site_calls
+from harness.conformance.under_test.switch import Switch
 from harness.conformance.verdict import HALF_DONE, REACH, REFUSAL, Layer
 from harness.isa import CallSite, Form, Isa
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The port's writes to its slots when tracers are switched: all text before and after, decoded."""
 
-from harness.conformance.bench import Bench
 from harness.conformance.checks.a_sites import judge_gate
 from harness.conformance.checks.a_text import out_of_reach, spoilt
-from harness.conformance.checks.registry import GRAPH, check
 from harness.conformance.kernel_words import excused
-from harness.conformance.switch import NO_TRACER, TRACER, Switch
+from harness.conformance.registry import GRAPH, check
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.switch import NO_TRACER, TRACER, Switch
 from harness.conformance.verdict import REACH, Layer
 from harness.errors import GuestError
 from harness.tracer import has_one_slot

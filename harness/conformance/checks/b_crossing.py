@@ -4,9 +4,11 @@
 from contextlib import suppress
 from functools import cache, partial
 
-from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.b_frame_records import judge_records
-from harness.conformance.checks.registry import (
+from harness.conformance.comparison import GROUPS, compare
+from harness.conformance.localization.decisions import parting
+from harness.conformance.localization.retrace import Retrace
+from harness.conformance.registry import (
     DYNAMIC,
     EVERY_KERNEL,
     MCOUNT_FORMS,
@@ -14,11 +16,10 @@ from harness.conformance.checks.registry import (
     STATIC_STOP,
     check,
 )
-from harness.conformance.comparison import GROUPS, compare
-from harness.conformance.decisions import parting
-from harness.conformance.retrace import Retrace
-from harness.conformance.switch import TRACER, Switch
-from harness.conformance.traced_call import (
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.build_guest import CALL_RETURNS
+from harness.conformance.under_test.switch import TRACER, Switch
+from harness.conformance.under_test.traced_call import (
     GRAPH_ENTER,
     PREPARE,
     NotReached,

@@ -3,12 +3,12 @@
 
 from functools import partial
 
-from harness.conformance.bench import Bench
 from harness.conformance.comparison import expected_behind
+from harness.conformance.localization.retrace import Retrace
 from harness.conformance.places import function_of
-from harness.conformance.retrace import Retrace
-from harness.conformance.switch import Switch
-from harness.conformance.traced_call import HANDLER, TracedCall
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.switch import Switch
+from harness.conformance.under_test.traced_call import HANDLER, TracedCall
 from harness.conformance.verdict import Place
 from harness.tracer import has_one_slot
 

@@ -3,14 +3,14 @@
 
 from functools import partial
 
-from harness.conformance.bench import Bench
 from harness.conformance.checks.b_crossing import judge_entry, traced, wrong_ip
-from harness.conformance.checks.registry import DYNAMIC
 from harness.conformance.comparison import expected_behind
-from harness.conformance.kept_words import kept_word
+from harness.conformance.localization.kept_words import kept_word
+from harness.conformance.localization.retrace import Retrace
 from harness.conformance.places import function_of
-from harness.conformance.retrace import Retrace
-from harness.conformance.traced_call import GRAPH_ENTER, LANDING, TracedCall, prepare_of
+from harness.conformance.registry import DYNAMIC
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.traced_call import GRAPH_ENTER, LANDING, TracedCall, prepare_of
 from harness.conformance.verdict import CONSTANT, FRAME_POINTER, Place
 from harness.isa import Form
 from harness.tracer import has_one_slot, has_ops

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 
-from harness.conformance.bench import Bench
 from harness.conformance.checks.b_crossing import (
     LEAF,
     OTHER,
@@ -21,13 +20,14 @@ from harness.conformance.checks.b_graph_entry import (
     way_in,
     why_not_hijacked,
 )
-from harness.conformance.checks.registry import BOTH, DYNAMIC, EVERY_KERNEL, GRAPH, check
 from harness.conformance.comparison import GROUPS, compare, same, same_mask, same_stack
-from harness.conformance.kept_words import kept_word
-from harness.conformance.retrace import Retrace
+from harness.conformance.localization.kept_words import kept_word
+from harness.conformance.localization.retrace import Retrace
+from harness.conformance.registry import BOTH, DYNAMIC, EVERY_KERNEL, GRAPH, check
 from harness.conformance.saved_registers import SavedResults
-from harness.conformance.switch import TRACER, Switch
-from harness.conformance.traced_call import (
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.switch import TRACER, Switch
+from harness.conformance.under_test.traced_call import (
     GRAPH_ENTER,
     GRAPH_FUNC,
     HANDLER,

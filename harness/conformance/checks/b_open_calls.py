@@ -3,11 +3,11 @@
 
 from functools import partial
 
-from harness.conformance.bench import Bench
 from harness.conformance.checks.b_hijacked import why_left_alone
-from harness.conformance.checks.registry import GRAPH, check
-from harness.conformance.switch import Switch
-from harness.conformance.traced_call import GRAPH_ENTER, Registers
+from harness.conformance.registry import GRAPH, check
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.switch import Switch
+from harness.conformance.under_test.traced_call import GRAPH_ENTER, Registers
 
 DEEP, CALLS = "recurse", 6
 """A recursive function of the workload, and the number of calls that are checked."""

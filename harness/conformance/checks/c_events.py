@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
 
-from harness.conformance.bench import Bench
 from harness.conformance.checks.b_graph_entry import graph_stub
 from harness.conformance.checks.b_hijacked import why_it_dies_at_the_return, why_left_alone
-from harness.conformance.checks.registry import (
+from harness.conformance.places import place_of
+from harness.conformance.registry import (
     BOTH,
     DYNAMIC,
     EVERY_KERNEL,
@@ -20,9 +20,9 @@ from harness.conformance.checks.registry import (
     STATIC_STOP,
     check,
 )
-from harness.conformance.live_text import Changes
-from harness.conformance.places import place_of
-from harness.conformance.switch import Switch
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.live_text import Changes
+from harness.conformance.under_test.switch import Switch
 from harness.conformance.verdict import NEEDLESS, Layer, Place
 from harness.debugger import return_address
 from harness.files import ScratchDirectory

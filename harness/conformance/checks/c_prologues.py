@@ -3,11 +3,11 @@
 
 from collections.abc import Iterator
 
-from harness.conformance.bench import Bench
 from harness.conformance.checks.c_events import DONE, answers, nested_functions, watch
-from harness.conformance.checks.registry import BOTH, GRAPH, check
-from harness.conformance.switch import Switch
-from harness.conformance.traced_call import PREPARE, come_to
+from harness.conformance.registry import BOTH, GRAPH, check
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.switch import Switch
+from harness.conformance.under_test.traced_call import PREPARE, come_to
 from harness.isa import CallSite
 from harness.trace import FuncgraphEntryEvent, FuncgraphExitEvent
 

@@ -4,13 +4,13 @@
 from functools import partial
 from itertools import product
 
-from harness.conformance.bench import Bench
 from harness.conformance.checks.b_crossing import LEAF, flag_test
 from harness.conformance.checks.c_events import DONE, answers
-from harness.conformance.checks.registry import GRAPH, STATIC, STATIC_STOP, check
-from harness.conformance.retrace import Retrace
-from harness.conformance.switch import Switch
-from harness.conformance.traced_call import PREPARE
+from harness.conformance.localization.retrace import Retrace
+from harness.conformance.registry import GRAPH, STATIC, STATIC_STOP, check
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.switch import Switch
+from harness.conformance.under_test.traced_call import PREPARE
 from harness.isa import CallSite
 
 STOPS = (1, 2, 0x100, 0x80000000)

@@ -5,11 +5,17 @@ from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 
-from harness.conformance.bench import Bench
-from harness.conformance.checks.registry import check, several_cpus
 from harness.conformance.meanwhile import CallsMeanwhile, locate_in_handler
-from harness.conformance.single_step import WAITING, Call, prepare_call, site_calls, stores_of
-from harness.conformance.switch import TRACER, Switch
+from harness.conformance.registry import check, several_cpus
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.single_step import (
+    WAITING,
+    Call,
+    prepare_call,
+    site_calls,
+    stores_of,
+)
+from harness.conformance.under_test.switch import TRACER, Switch
 from harness.conformance.verdict import Layer, Place
 from harness.errors import GuestDied
 from harness.isa import CallSite

@@ -5,21 +5,22 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.a_text_slots import slots_of_tracers, with_gate
 from harness.conformance.checks.f_modules import load, sites_of
-from harness.conformance.checks.registry import MODULES, check
-from harness.conformance.hang import Hang
-from harness.conformance.others_data import OthersData
-from harness.conformance.selftests import Selftest
-from harness.conformance.single_step import (
+from harness.conformance.registry import MODULES, check
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.build_guest import CALL_RETURNS
+from harness.conformance.under_test.hang import Hang
+from harness.conformance.under_test.others_data import OthersData
+from harness.conformance.under_test.selftests import Selftest
+from harness.conformance.under_test.single_step import (
     MOST_STEPS,
     Call,
     prepare_call,
     single_step,
     site_calls,
 )
-from harness.conformance.switch import NO_TRACER, TRACER
+from harness.conformance.under_test.switch import NO_TRACER, TRACER
 from harness.conformance.verdict import OTHERS_DATA, Layer
 from harness.image import THIS_MODULE
 from harness.isa import CallSite, Isa, Property

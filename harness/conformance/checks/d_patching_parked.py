@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Patching of text at which a CPU is stopped, which then continues."""
 
-from harness.conformance.bench import CALL_RETURNS, Bench
-from harness.conformance.checks.registry import check
 from harness.conformance.comparison import changed_registers, expected_behind
-from harness.conformance.switch import Switch
+from harness.conformance.registry import check
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.build_guest import CALL_RETURNS
+from harness.conformance.under_test.switch import Switch
 from harness.guest.answer import wrong_answer
 from harness.isa import CallSite
 

@@ -6,15 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from harness.conformance.bench import CALL_RETURNS, Bench
-from harness.conformance.checks.registry import BOTH, check, interrupts, nmis
 from harness.conformance.comparison import changed_registers, expected_behind, registers_of
-from harness.conformance.hang import Hang
 from harness.conformance.kernel_words import live_registers
 from harness.conformance.places import last_place, place_of
-from harness.conformance.single_step import site_calls
-from harness.conformance.switch import Switch
-from harness.conformance.traced_call import (
+from harness.conformance.registry import BOTH, check, interrupts, nmis
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.build_guest import CALL_RETURNS
+from harness.conformance.under_test.hang import Hang
+from harness.conformance.under_test.single_step import site_calls
+from harness.conformance.under_test.switch import Switch
+from harness.conformance.under_test.traced_call import (
     ABOVE,
     AT_SITE,
     CALLED,
@@ -22,8 +23,8 @@ from harness.conformance.traced_call import (
     Registers,
     free_registers,
 )
+from harness.conformance.under_test.ways import KERNEL, UNWIND
 from harness.conformance.verdict import GAVE_UP, INTERRUPTED, Layer, Place
-from harness.conformance.ways import KERNEL, UNWIND
 from harness.debugger import return_address
 from harness.errors import GdbError, GuestError
 from harness.guest.answer import wrong_answer

@@ -4,13 +4,13 @@
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from harness.conformance.bench import Bench
 from harness.conformance.checks.b_crossing import wrong_ip
-from harness.conformance.checks.registry import MODULES, check
 from harness.conformance.comparison import changed_registers, expected_behind
-from harness.conformance.live_modules import load_module
-from harness.conformance.retrace import Retrace
-from harness.conformance.switch import TRACER, Switch
+from harness.conformance.localization.retrace import Retrace
+from harness.conformance.registry import MODULES, check
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.live_modules import load_module
+from harness.conformance.under_test.switch import TRACER, Switch
 from harness.conformance.variants import LOADED
 from harness.conformance.verdict import Layer, Place
 from harness.image import THIS_MODULE, ModuleImage

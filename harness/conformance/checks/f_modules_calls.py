@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
-from harness.conformance.bench import Bench
 from harness.conformance.checks.a_text import switch_elsewhere
 from harness.conformance.checks.f_modules import both, load, require_all, sites_of, texts
-from harness.conformance.checks.registry import MODULES, STATIC_MODULES, check
 from harness.conformance.places import is_of_port, last_place
-from harness.conformance.switch import Switch
-from harness.conformance.traced_call import Registers
+from harness.conformance.registry import MODULES, STATIC_MODULES, check
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.switch import Switch
+from harness.conformance.under_test.traced_call import Registers
 from harness.conformance.verdict import Layer
 from harness.image import THIS_MODULE
 from harness.isa import CallSite, Form

@@ -4,7 +4,6 @@
 from collections.abc import Sequence
 from functools import partial
 
-from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.a_text import refused, spoilt
 from harness.conformance.checks.f_modules import (
     RIGHT,
@@ -15,9 +14,11 @@ from harness.conformance.checks.f_modules import (
     sites_of,
     where_ip_was_made,
 )
-from harness.conformance.checks.registry import MODULES, check
-from harness.conformance.single_step import site_calls
-from harness.conformance.switch import Switch
+from harness.conformance.registry import MODULES, check
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.build_guest import CALL_RETURNS
+from harness.conformance.under_test.single_step import site_calls
+from harness.conformance.under_test.switch import Switch
 from harness.conformance.verdict import HALF_DONE, Layer
 from harness.image import THIS_MODULE
 from harness.isa import CallSite, Form

@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 
-from harness.conformance.actions import MODULE_INIT
-from harness.conformance.bench import Bench
 from harness.conformance.checks.b_crossing import LEAF
 from harness.conformance.checks.b_graph_entry import why_not_hijacked
 from harness.conformance.checks.b_hijacked import hijacked
@@ -26,12 +24,14 @@ from harness.conformance.checks.f_modules import (
     sites_of,
     where_ip_was_made,
 )
-from harness.conformance.checks.registry import MODULES, STATIC_MODULES, check
-from harness.conformance.live_modules import load_module
+from harness.conformance.localization.retrace import Retrace
 from harness.conformance.places import function_of
-from harness.conformance.retrace import Retrace
-from harness.conformance.switch import Switch
-from harness.conformance.traced_call import GRAPH_ENTER, prepare_of
+from harness.conformance.registry import MODULES, STATIC_MODULES, check
+from harness.conformance.under_test.actions import MODULE_INIT
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.live_modules import load_module
+from harness.conformance.under_test.switch import Switch
+from harness.conformance.under_test.traced_call import GRAPH_ENTER, prepare_of
 from harness.conformance.variants import LOADED
 from harness.conformance.verdict import Place
 from harness.errors import GuestDied

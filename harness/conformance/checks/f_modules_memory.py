@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Memory of modules: too little memory, and memory of an unloaded module."""
 
-from harness.conformance.bench import Bench
 from harness.conformance.checks.f_modules import load, sites_of, texts
-from harness.conformance.checks.registry import MODULES, check
-from harness.conformance.live_modules import put_module, unload_module
-from harness.conformance.switch import Switch
+from harness.conformance.registry import MODULES, check
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.live_modules import put_module, unload_module
+from harness.conformance.under_test.switch import Switch
 from harness.conformance.variants import LOADED
 from harness.conformance.verdict import Layer
 

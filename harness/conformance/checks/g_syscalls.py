@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
-from harness.conformance.answers import locate_answer, locate_decision, locate_write
-from harness.conformance.bench import CALL_RETURNS, Bench
-from harness.conformance.checks.registry import BOTH, check
-from harness.conformance.decisions import last_decision
+from harness.conformance.localization.answers import locate_answer, locate_decision, locate_write
+from harness.conformance.localization.decisions import last_decision
 from harness.conformance.places import ENTERED, LEFT, last_place
-from harness.conformance.single_step import steps_to
+from harness.conformance.registry import BOTH, check
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.build_guest import CALL_RETURNS
+from harness.conformance.under_test.single_step import steps_to
 from harness.conformance.verdict import LAST, Layer, Place
 from harness.debugger import return_address
 from harness.trace import TraceEvent

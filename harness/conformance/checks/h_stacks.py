@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from itertools import pairwise
 
-from harness.conformance import switch
-from harness.conformance.bench import Bench
 from harness.conformance.checks.b_crossing import LEAF, traced
 from harness.conformance.checks.c_events import Watched, watch
-from harness.conformance.checks.registry import BOTH, check
-from harness.conformance.retrace import Retrace
+from harness.conformance.localization.retrace import Retrace
+from harness.conformance.registry import BOTH, check
+from harness.conformance.under_test import switch
+from harness.conformance.under_test.bench import Bench
 from harness.conformance.verdict import Place
 from harness.isa import CallSite
 from harness.oracle import Call, Return

@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from harness.conformance.bench import CALL_RETURNS, Bench
-from harness.conformance.checks.registry import BOTH, GRAPH, check, several_cpus
-from harness.conformance.hang import Hang
-from harness.conformance.single_step import (
+from harness.conformance.registry import BOTH, GRAPH, check, several_cpus
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.build_guest import CALL_RETURNS
+from harness.conformance.under_test.hang import Hang
+from harness.conformance.under_test.single_step import (
     MOST_STEPS,
     WAITING,
     prepare_call,
@@ -16,9 +17,9 @@ from harness.conformance.single_step import (
     site_calls,
     stores_of,
 )
-from harness.conformance.switch import Switch
-from harness.conformance.traced_call import LANDING, Registers, prepare_of
-from harness.conformance.ways import KERNEL
+from harness.conformance.under_test.switch import Switch
+from harness.conformance.under_test.traced_call import LANDING, Registers, prepare_of
+from harness.conformance.under_test.ways import KERNEL
 from harness.debugger import return_address
 from harness.guest.answer import wrong_answer
 from harness.trace import FuncgraphEntryEvent, FuncgraphExitEvent

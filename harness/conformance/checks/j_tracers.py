@@ -5,18 +5,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import permutations
 
-from harness.conformance.bench import Bench
 from harness.conformance.checks.b_crossing import LEAF, OTHER, judge_first
 from harness.conformance.checks.c_events import DONE, watch
-from harness.conformance.checks.registry import GRAPH, check
 from harness.conformance.comparison import GROUPS, compare
 from harness.conformance.kernel_words import live_registers
+from harness.conformance.localization.retrace import Retrace
 from harness.conformance.places import function_of
-from harness.conformance.retrace import Retrace
+from harness.conformance.registry import GRAPH, check
 from harness.conformance.saved_registers import ACCESSORS, PC, RESULT, SavedRegisters, Value
-from harness.conformance.selftests import NUMBER, Action, Selftest
-from harness.conformance.switch import Switch
-from harness.conformance.traced_call import (
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.selftests import NUMBER, Action, Selftest
+from harness.conformance.under_test.switch import Switch
+from harness.conformance.under_test.traced_call import (
     SELFTEST,
     NotReached,
     TracedCall,

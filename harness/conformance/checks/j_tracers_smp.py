@@ -4,7 +4,6 @@
 from functools import partial
 from itertools import count, permutations
 
-from harness.conformance.bench import CALL_RETURNS, Bench
 from harness.conformance.checks.i_smp import (
     ARGUMENTS,
     OTHER,
@@ -15,10 +14,12 @@ from harness.conformance.checks.i_smp import (
     start_on_other,
 )
 from harness.conformance.checks.j_tracers import SECOND, into_stub
-from harness.conformance.checks.registry import check, several_cpus
 from harness.conformance.places import place_of
-from harness.conformance.selftests import NUMBER, Selftest
-from harness.conformance.switch import Switch
+from harness.conformance.registry import check, several_cpus
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.build_guest import CALL_RETURNS
+from harness.conformance.under_test.selftests import NUMBER, Selftest
+from harness.conformance.under_test.switch import Switch
 from harness.guest.answer import wrong_answer
 
 

@@ -3,7 +3,6 @@
 
 from functools import partial
 
-from harness.conformance.bench import Bench
 from harness.conformance.checks.a_text import compared, out_of_reach, refused, spoilt
 from harness.conformance.checks.b_crossing import LEAF, OTHER
 from harness.conformance.checks.b_frame_records import judge_records
@@ -16,13 +15,14 @@ from harness.conformance.checks.j_tracers import (
     returned,
     watched,
 )
-from harness.conformance.checks.registry import MODULES, check
 from harness.conformance.comparison import MANY
-from harness.conformance.patching import locate_request
+from harness.conformance.localization.patching import locate_request
+from harness.conformance.registry import MODULES, check
 from harness.conformance.saved_registers import SavedRegisters
-from harness.conformance.selftests import Selftest
-from harness.conformance.switch import Switch
-from harness.conformance.traced_call import (
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.selftests import Selftest
+from harness.conformance.under_test.switch import Switch
+from harness.conformance.under_test.traced_call import (
     BELOW,
     SELFTEST,
     come_to,

@@ -4,18 +4,18 @@
 from collections.abc import Sequence
 from functools import partial
 
-from harness.conformance.bench import Bench
 from harness.conformance.checks.a_text import compared, out_of_reach, refused, spoilt
 from harness.conformance.checks.b_crossing import LEAF, OTHER
 from harness.conformance.checks.j_tracers import SECOND, STUB, into_stub
-from harness.conformance.checks.registry import check
+from harness.conformance.localization.retrace import Retrace
 from harness.conformance.places import place_of
-from harness.conformance.retrace import Retrace
-from harness.conformance.selftests import Selftest
-from harness.conformance.switch import Switch
-from harness.conformance.traced_call import SELFTEST
+from harness.conformance.registry import check
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.selftests import Selftest
+from harness.conformance.under_test.switch import Switch
+from harness.conformance.under_test.traced_call import SELFTEST
+from harness.conformance.under_test.ways import Prepare
 from harness.conformance.verdict import RECORDS, Layer, Place
-from harness.conformance.ways import Prepare
 from harness.isa import CallSite
 from harness.tracer import LIST_OPS, NOP_OPS
 

@@ -5,18 +5,18 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import permutations, product
 
-from harness.conformance.bench import Bench
 from harness.conformance.checks.b_crossing import LEAF, OTHER
 from harness.conformance.checks.f_modules import RUN, load, sites_of
 from harness.conformance.checks.j_tracers import SECOND, STUB, VALUE, into_stub, watched
-from harness.conformance.checks.registry import MODULES, check
 from harness.conformance.kernel_words import live_registers
+from harness.conformance.localization.retrace import Retrace
 from harness.conformance.places import function_of, place_of
-from harness.conformance.retrace import Retrace
+from harness.conformance.registry import MODULES, check
 from harness.conformance.saved_registers import SavedRegisters, accessor_of
-from harness.conformance.selftests import Action, DirectCall, Selftest
-from harness.conformance.switch import Switch
-from harness.conformance.traced_call import (
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.selftests import Action, DirectCall, Selftest
+from harness.conformance.under_test.switch import Switch
+from harness.conformance.under_test.traced_call import (
     ABOVE,
     SELFTEST,
     Registers,

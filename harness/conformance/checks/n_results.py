@@ -3,12 +3,12 @@
 
 from functools import partial
 
-from harness.conformance.bench import Bench
 from harness.conformance.checks.b_crossing import LEAF, OTHER
-from harness.conformance.checks.registry import check
+from harness.conformance.registry import check
 from harness.conformance.saved_registers import RESULT, SavedResults, result_events
-from harness.conformance.switch import Switch
-from harness.conformance.traced_call import LANDING, come_to
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.switch import Switch
+from harness.conformance.under_test.traced_call import LANDING, come_to
 from harness.conformance.verdict import Layer
 from harness.isa import CallSite
 

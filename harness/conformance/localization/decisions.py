@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""Which decision of a patching function is wrong: the call is repeated, and decided otherwise."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+
+from harness.conformance.places import is_of_port, question
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.single_step import single_step
+from harness.conformance.verdict import Place
+from harness.debugger import return_address
+from harness.errors import GdbError, GuestError
+
+MOST_DECISIONS = 12
+"""The most conditional branches of one call that are decided otherwise, the last ones first."""
+
+FURTHER = 0x10000000
+"""A distance in bytes by which a target out of reach stays out of reach of every call."""
+
+_TARGET = re.compile(r"\b0x([0-9a-f]+)$")
+"""What the text of a direct branch ends with."""
+
+
+def wrong_decision(
+    bench: Bench, again: Callable[[], object], executed: Sequence[int], succeeds: Callable[[], bool]
+) -> Place | None:
+    """The last conditional branch that makes the call succeed when it is decided the other way.
+
+    ``again`` comes to the entry of the function, ``executed`` are the addresses of the steps from
+    there on, and ``succeeds`` judges the call after its return.
+    """
+    for at, end, other in islice(other_ways(bench, executed), MOST_DECISIONS):
+        if other is None:
+            continue
+        # The guest may die on a way that it never takes.
+        with suppress(GuestError, GdbError):
+            again()
+            back = return_address(bench.guest.debugger, bench.isa.abi)
+            here = executed[0]
+            for _ in range(end):
+                here = single_step(bench, here)
+            bench.registers.write({bench.isa.abi.pc_register: other})
+            bench.run_to(back)
+            if succeeds():
+                how = "decided wrongly: the other way the call succeeds"
+                return question(bench.image, executed[: at + 1], how)
+    return None
+
+
+def parting(bench: Bench, executed: Sequence[int], others: Sequence[int], how: str) -> Place | None:
+    """The port's last conditional branch before two calls of a function take different ways."""
+    pairs = enumerate(zip(executed, others, strict=False))
+    same = next((at for at, (one, other) in pairs if one != other), 0)
+    return last_decision(bench, executed[: same + 1], how)
+
+
+def last_decision(bench: Bench, executed: Sequence[int], how: str) -> Place | None:
+    """The port's last conditional branch among these steps, but for the last one."""
+    branch = next(_branches(bench, executed), None)
+    return None if branch is None else question(bench.image, executed[: branch + 1], how)
+
+
+def further_targets(bench: Bench, target: int) -> Iterator[int]:
+    """Other targets that a function refuses which must refuse this one, likeliest first."""
+    mask = bench.isa.mask
+    unaligned = [target + more & mask for more in (1, 2)]
+    far = [target + more & mask for more in (FURTHER, -FURTHER)]
+    is_unaligned = bool(target & ~bench.isa.code_bit & bench.isa.unit - 1)
+    yield from (*unaligned, *far) if is_unaligned else (*far, *unaligned)
+
+
+def _branches(bench: Bench, executed: Sequence[int]) -> Iterator[int]:
+    """The steps that are conditional branches of the port, the last one first."""
+    is_conditional, linked = bench.isa.cpu.is_conditional, bench.code.linked
+    for at in range(len(executed) - 2, -1, -1):
+        address = executed[at]
+        if is_conditional(linked(address)) and is_of_port(bench.image, address):
+            yield at
+
+
+def other_ways(bench: Bench, executed: Sequence[int]) -> Iterator[tuple[int, int, int | None]]:
+    """The port's conditional branches among these steps, the last one first.
+
+    The step of each, the first step behind it, and where it did not go; None if it is not direct.
+    """
+    for at in _branches(bench, executed):
+        # A step may end in the delay slot of a branch, or behind it.
+        slot = bench.code.in_slot(executed[at])
+        end = at + 2 if executed[at + 1] == slot else at + 1
+        yield at, end, _other_way(bench, executed[at], *executed[end : end + 1])
+
+
+def _other_way(bench: Bench, address: int, *went: int) -> int | None:
+    """Where a conditional branch leads that it did not go; None if it is no direct branch.
+
+    ``went`` is where it went, if anything was executed behind it.
+    """
+    target = _TARGET.search(bench.code.disassembled(address))
+    if target is None or bench.image.function_at(int(target[1], 16)) is None:
+        return None
+    last = bench.code.in_slot(address)
+    behind = last + len(bench.code.linked(last))
+    return int(target[1], 16) if went == (behind,) else behind

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: MIT
+"""Single steps of a traced call, to find the port's instruction that a failure comes from."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from harness.conformance.localization.arguments import PassedArguments
+from harness.conformance.localization.conditions import constant_condition
+from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.build_guest import START
+from harness.conformance.under_test.registers import base_of, names_memory, registers_in
+from harness.conformance.under_test.traced_call import (
+    LANDING,
+    NotReached,
+    Registers,
+    TracedCall,
+    come_to,
+    step_through,
+)
+from harness.conformance.under_test.ways import Prepare, TracedStep
+from harness.conformance.verdict import FRAMED, LAST, Place
+from harness.errors import GuestDied
+
+LEAST_ADDRESS = 0x1000
+"""Lower values are likely to be in registers by chance."""
+
+
+class Retrace(PassedArguments):
+    """A judged call, which is repeated in single steps if something is wrong with it."""
+
+    def __init__(
+        self, bench: Bench, prepare: Prepare, *, ended: bool = False, goal: int | None = None
+    ) -> None:
+        super().__init__(bench, prepare, ended=ended, goal=goal)
+        self.call: TracedCall | None = None  # As far as the guest came.
+        self._unexplained: tuple[NotReached, int] | None = None
+
+    def go(self, *, home: bool) -> TracedCall:
+        """Make the call, before everything that is observed."""
+        self.call = None
+        self.call = come_to(self.bench, self.prepare())
+        step_through(self.bench, self.call, home=home, ended=self._ended)
+        return self.call
+
+    def go_first(
+        self,
+        error: NotReached,
+        judge: Callable[[TracedCall], None],
+        is_lost: Callable[[GuestDied], bool] = lambda end: False,
+    ) -> None:
+        """The guest died before the call under test: judge the first call of its workload.
+
+        It is stepped to the end of its site.  ``error`` is raised again if nothing is wrong with
+        it, and otherwise says why the rest was not observed.  ``is_lost`` judges a death in it.
+        """
+        bench = self.bench
+        before = _failures(bench)
+        self._site = bench.sites.of(START)
+        self.prepare()
+        with bench.fail_if_guest_dies(
+            *bench.clauses_if_dead, locate=self.last_instruction, inside=bench.inside
+        ):
+            self.call = come_to(bench, self._site)
+            try:
+                step_through(bench, self.call, home=False)
+            except GuestDied as end:
+                if not is_lost(end):
+                    raise
+            else:
+                judge(self.call)
+        if _failures(bench) == before:
+            raise error
+        bench.mark_unfinished()
+
+    def is_wrong_behind(self, judge: Callable[[TracedCall], None]) -> bool:
+        """Whether a call whose guest died on the way home was wrong behind its site already."""
+        before = _failures(self.bench)
+        if self.call is not None and self.call.behind:
+            judge(self.call)
+        wrong = _failures(self.bench) > before
+        if wrong:
+            self.bench.mark_unfinished()
+        return wrong
+
+    def go_alone(self, prepare: Prepare, error: NotReached, *, home: bool) -> TracedCall:
+        """Make the call that the guest did not reach, prepared in another way from now on.
+
+        `explain` raises ``error`` if nothing is wrong with this call either.
+        """
+        self._site, self.prepare = None, prepare
+        self._ways.clear()
+        self._unexplained = error, _failures(self.bench)
+        return self.go(home=home)
+
+    def explain(self) -> None:
+        """Raise what `go_alone` was given if nothing has been found since."""
+        if self._unexplained and _failures(self.bench) == self._unexplained[1]:
+            raise self._unexplained[0]
+
+    def last_write(self, names: Sequence[str], *, home: bool = False) -> Place | None:
+        """The instruction that last wrote one of these registers."""
+        before, _, steps, _ = self._way(home)
+        for at in range(len(steps) - 1, -1, -1):
+            was = steps[at - 1].registers if at else before
+            changed = [name for name in names if steps[at].registers[name] != was[name]]
+            if changed:
+                name = changed[0]
+                in_slot = name != self.bench.isa.abi.return_register
+                return (
+                    self._never_stored(before, steps, at, [name])
+                    or self._left_out(before, steps, at, name)
+                    or self._spoilt(before, steps, at, name)
+                    or self._not_moved_back(before, steps, at, name)
+                    or self._stub(steps, at, f"wrote {name} last", in_slot)
+                )
+        return None
+
+    def _not_moved_back(
+        self, before: Registers, steps: Sequence[TracedStep], at: int, register: str
+    ) -> Place | None:
+        """The stub's return, if its last change of the stack pointer made a frame."""
+        was, now = (steps[at - 1].registers if at else before)[register], steps[at].registers
+        if register != self.bench.isa.abi.stack_register or now[register] >= was:
+            return None
+        return self._stub(
+            steps, len(steps) - 1, f"returned with {register} as it was lowered", True
+        )
+
+    def exchanged(self, names: Sequence[str]) -> Place | None:
+        """The stub's last jump on the way in, if it has exchanged two registers."""
+        _, _, steps, _ = self._way(home=False)
+        entry = next((at for at, step in enumerate(steps) if self._is_stub(step)), 0)
+        states = (steps[max(entry - 1, 0)].registers, steps[-1].registers) if steps else ()
+        values = [[state[name] for name in names] for state in states]
+        if len(names) != 2 or not values or values[1] != values[0][::-1]:
+            return None
+        jumps = self._jumps(steps, self.bench.isa.longest)
+        how = f"jumped last; {' and '.join(names)} are exchanged"
+        return self._place(steps, jumps[-1], how) if jumps else None
+
+    def _spoilt(
+        self, before: Registers, steps: Sequence[TracedStep], at: int, register: str
+    ) -> Place | None:
+        """The port's C code that made the wrong value which the stub puts back.
+
+        ``at`` is the last step that changed the register: the stub's, or the C code's if that has
+        left there what it has stored.
+        """
+        value = steps[at].registers[register]
+        if value < LEAST_ADDRESS or not self._names(steps[at:], register):
+            return None
+        made = next(self._makes(before, steps[: at + 1], lambda found: found == value), None)
+        if made is None or steps[made].ran or self._is_stub(steps[made]):
+            return None
+        return self._place(steps, made, f"made what is put back into {register}", in_slot=True)
+
+    def _left_out(
+        self, before: Registers, steps: Sequence[TracedStep], at: int, register: str
+    ) -> Place | None:
+        """Where the stub puts back a register beside one that was changed in a step.
+
+        By C code, or by the stub itself, which has saved that register and has not loaded it back.
+        """
+        if not any(map(self._is_stub, steps[:at])):
+            # The call site changed it.
+            return None
+        saved = self._saves(steps[:at], register) and not self._loads_frame(before, steps, at)
+        if self._is_stub(steps[at]) and not saved:
+            return None
+        abi = self.bench.isa.abi
+        of_kind = abi.general_registers if register in abi.general_registers else abi.float_results
+        beside = {name: number for number, name in enumerate(of_kind)}
+        put_back = {
+            name: number
+            for number in range(at + 1, len(steps))
+            if self._is_stub(steps[number])
+            for name in beside
+            if steps[number].registers[name] == before[name]
+            and (
+                steps[number - 1].registers[name] != before[name]
+                or self._loads(steps[number], name)
+            )
+        }
+        # A jump may go where it leads.
+        later = [step for step in steps[at + 1 :] if self._went_on(step)]
+        if register not in beside or not put_back or self._names(later, register):
+            return None
+        own = beside[register]
+        nearest = min(put_back, key=lambda name: (beside[name] > own, abs(beside[name] - own)))
+        how = f"puts back {nearest}, and not {register}"
+        return self._place(steps, put_back[nearest], how, in_slot=True)
+
+    def _loads_frame(self, before: Registers, steps: Sequence[TracedStep], at: int) -> bool:
+        """Whether a step, not the first one, loads from the stub's frame."""
+        stack = self.bench.isa.abi.stack_register
+        frame = range(steps[at - 1].registers[stack], before[stack])
+        return any(where in frame for where in self._accesses(before, steps, at, stores=False))
+
+    def _loads(self, step: TracedStep, register: str) -> bool:
+        """Whether an instruction loads a register."""
+        isa, code = self.bench.isa, self.bench.code
+        text = code.disassembled(step.address)
+        is_load = names_memory(text) and not isa.cpu.is_store(code.linked(step.address))
+        return is_load and register in registers_in(text, isa) and register != base_of(text, isa)
+
+    def _saves(self, steps: Sequence[TracedStep], register: str) -> bool:
+        """Whether the stub stores a register."""
+        is_store, code = self.bench.isa.cpu.is_store, self.bench.code
+        return self._names([one for one in steps if is_store(code.linked(one.address))], register)
+
+    def _names(self, steps: Sequence[TracedStep], register: str) -> bool:
+        """Whether an instruction of the stub names a register."""
+        isa, code = self.bench.isa, self.bench.code
+        texts = (code.disassembled(step.address) for step in steps if self._is_stub(step))
+        named = re.compile(rf"\b{register}\b")
+        return any(register in registers_in(text, isa) or named.search(text) for text in texts)
+
+    def masked(self, *, home: bool = False) -> Place | None:
+        """The instruction that last changed the interrupt mask."""
+        before, _, steps, _ = self._way(home)
+        cpu, (status, *_) = self.bench.isa.cpu, self.bench.isa.abi.status_registers
+        for at in range(len(steps) - 1, -1, -1):
+            was = steps[at - 1].registers if at else before
+            now = steps[at].registers
+            if cpu.interrupt_mask(now[status]) != cpu.interrupt_mask(was[status]):
+                return self._place(steps, at, "changed the interrupt mask", in_slot=True)
+        return None
+
+    def written(self, offset: int, *, home: bool = False) -> Place | None:
+        """The instruction that last wrote the word ``offset`` bytes above the stack pointer."""
+        _, above, steps, _ = self._way(home)
+        word = slice(offset, offset + self.bench.isa.word_size)
+        for at in range(len(steps) - 1, -1, -1):
+            was = steps[at - 1].above if at else above
+            if steps[at].above[word] != was[word]:
+                return self._place(steps, at, "wrote that memory last", in_slot=True)
+        return None
+
+    def left_at(self, offset: int) -> int | None:
+        """The word so many bytes above the stack pointer behind the site; None if out of sight."""
+        steps, size = self._way(home=False).steps, self.bench.isa.word_size
+        word = steps[-1].above[offset : offset + size] if steps else b""
+        return int.from_bytes(word, self.bench.image.byteorder) if len(word) == size else None
+
+    def record(self, function: str) -> Place | None:
+        """Where the stub made its frame record before it calls a C function.
+
+        If it made none, the last instruction in front of the call.
+        """
+        head = self.bench.isa.abi.frame_record
+        how = f"changed the frame pointer last before {function}"
+        made = None if head is None else self._changed_by_stub(head.register, function, how)
+        if head is None or made is not None:
+            return made
+        return self._before_call(function, head.register)
+
+    def begins_frame(self) -> Place | None:
+        """Where the stub changed the stack pointer first."""
+        steps = self._way(home=False).steps
+        made = self._stub_changes(steps, self.bench.isa.abi.stack_register)
+        return self._place(steps, made[0], "begins a frame", in_slot=True) if made else None
+
+    def frame(self, function: str) -> Place | None:
+        """Where the stub made its frame before it calls a C function."""
+        return self._changed_by_stub(self.bench.isa.abi.stack_register, function, FRAMED)
+
+    def _changed_by_stub(self, register: str, function: str, how: str) -> Place | None:
+        """The stub's last change of a register before a C function is entered."""
+        steps, _ = self._of_stub(function)
+        made = self._stub_changes(steps, register)
+        return self._place(steps, made[-1], how, in_slot=True) if made else None
+
+    def hijack(self) -> Place | None:
+        """The port's instruction that made the address of return_to_handler; None if none did.
+
+        It is the condition that the compiler knows, if there is one.
+        """
+        before, _, steps, _ = self._way(home=False)
+        isa, landing = self.bench.isa, self.bench.image.symbols.get(LANDING)
+        made = self._makes(before, steps, lambda found: isa.pointed_to(found) == landing)
+        how = "made the address of return_to_handler"
+        place = next((self._place(steps, at, how, in_slot=True) for at in made), None)
+        known = place and constant_condition(self.bench, [step.address for step in steps])
+        return known or place
+
+    def first_difference(self, how: str, other: "Retrace", *alike: "Retrace") -> Place | None:
+        """The port's first instruction behind which another call has another value in a register.
+
+        Calls that are ``alike`` have the same there as the other one.  Registers that differ before
+        are not looked at, and neither is what comes when the calls take different ways.
+        """
+        ways = [retrace._way(home=False) for retrace in (self, other, *alike)]
+        general = self.bench.isa.abi.general_registers
+        names = [name for name in general if len({way.before[name] for way in ways}) == 1]
+        for at, (own, *others) in enumerate(zip(*(way.steps for way in ways), strict=False)):
+            if any(step.address != own.address for step in others):
+                break
+            for name in names:
+                values = {step.registers[name] for step in others}
+                if len(values) == 1 and own.registers[name] not in values:
+                    return self._place(ways[0].steps, at, how, in_slot=True)
+        return None
+
+    def _stub(self, steps: Sequence[TracedStep], at: int, how: str, in_slot: bool) -> Place | None:
+        """The stub's instruction at or before a step; its call if C code wrote."""
+        for number in range(at, -1, -1):
+            if self._is_stub(steps[number]):
+                return self._place(steps, number, how, in_slot=in_slot and number == at)
+            how = "calls what may change it"
+        return self._place(steps, len(steps) - 1, LAST)
+
+
+def _failures(bench: Bench) -> int:
+    return sum(map(len, bench.failures.values()))

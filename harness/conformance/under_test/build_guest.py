@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""A live guest of one build of a port, which can be restored as booted at any time."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness.conformance.under_test.actions import Actions, Called, Written
+from harness.conformance.under_test.clock import take_snapshot
+from harness.conformance.under_test.hang import Hang, HangDetector, NeverBoots
+from harness.conformance.under_test.live_text import Changes, LiveCode, LiveSites
+from harness.conformance.under_test.registers import RegisterFile
+from harness.errors import GuestDied, HarnessError, HostError
+from harness.guest import Guest, Outcome, run_kernel
+from harness.image import RunningImage
+from harness.isa import Form, Isa
+from harness.kbuild import GuestSpec
+from harness.machine import Machine
+
+SLICE = 0.25
+CALL_RETURNS = "workload_done"
+"""The return address of calls by the debugger: this function runs only when the workload ends."""
+START, PANIC = "workload", "panic"
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to build a port, and the image."""
+
+    name: str
+    spec: GuestSpec
+    kernel: Path
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features that the port is built with."""
+        return self.spec.features
+
+
+class BuildGuest:
+    """The guest of one build.  It may be left in any state; `fresh` restores it as booted."""
+
+    def __init__(self, variant: Variant, *, judges_clock: bool = False) -> None:
+        """``judges_clock``: whether its clock must be right behind a restored snapshot."""
+        self.variant, self.config = variant, variant.spec.effective_config
+        self.kernel = variant.spec.port.kernel
+        self._judges_clock = judges_clock
+        self.image = RunningImage(variant.kernel.read_bytes(), str(variant.kernel))
+        self.isa: Isa = self.image.isa
+        self.form: Form = self.config.build.form
+        self.code, self.sites = LiveCode(self), LiveSites(self)
+        self.rewinds = self.config.qemu.snapshots  # Without, a guest is made fresh by a boot.
+        self.power_on: Callable[..., AbstractContextManager[Guest]] = run_kernel
+        self._running: AbstractContextManager[Guest] | None = None
+        self._guest: Guest | None = None
+        self.registers: RegisterFile  # Of the guest, from its boot on.
+        self._booting = False
+        self.never_boots: NeverBoots | None = None  # How the guest of this build died at boot.
+        self.actions = Actions()
+        self.used: set[str] = set()  # Tracers that were on since the guest was fresh.
+        self.by_port = True  # The port's functions switch tracers, and not the debugger.
+        self.slots = {"function": False, "graph": False}  # What is on.
+
+    @property
+    def guest(self) -> Guest:
+        """The guest as it was left; call `fresh` first."""
+        assert self._guest is not None, "fresh() makes the guest"
+        return self._guest
+
+    def fresh(self, memory: str = "") -> Guest:
+        """The guest, stopped before its workload, as if just booted; with ``memory``, if given."""
+        self._forget_modules()
+        self._as_booted(memory)
+        if memory:
+            return self.start(memory)
+        if self._guest is not None and self.rewinds:
+            try:
+                self._guest.restore(START)
+            except HarnessError:
+                # The debugger's state is unknown, or QEMU is gone: take a new guest.
+                self.close()
+            else:
+                self._booting = False
+                return self._guest
+        guest = self.start()
+        if self.rewinds:
+            take_snapshot(guest, START, with_clock=self._judges_clock)
+        return guest
+
+    def reaches_workload(self) -> bool:
+        """Whether the guest gets as far as its workload, with no tracer on."""
+        try:
+            self.fresh()
+        except NeverBoots:
+            return False
+        return True
+
+    def start(self, memory: str = "", plugins: Sequence[str] = (), changes: Changes = ()) -> Guest:
+        """A new guest, stopped before its workload; `NeverBoots` if it does not get there.
+
+        ``changes`` are written in front of its first instruction, each to its address.
+        """
+        if self.never_boots is not None:
+            raise self.never_boots
+        guest = self.boot(memory, plugins)
+        for address, data in changes:
+            self.write_memory(address, data)
+        try:
+            self.run_to(START)
+        except GuestDied as error:
+            self.never_boots = NeverBoots(error.message, error.advice, error.evidence)
+            raise self.never_boots from error
+        self._booting = False
+        if not self.by_port:
+            self.sites.put_right(self.code, changes)
+        return guest
+
+    def boot(self, memory: str = "", plugins: Sequence[str] = ()) -> Guest:
+        """A new guest, at its first instruction."""
+        self.close()
+        self._as_booted(memory)
+        self._booting = True
+        spec = self.variant.spec
+        if memory:
+            machine = spec.config.qemu.model_copy(update={"memory": memory})
+            spec = replace(spec, config=spec.config.model_copy(update={"qemu": machine}))
+        self._running = self.power_on(spec, self.variant.kernel, plugins=plugins)
+        self._guest = self._running.__enter__()
+        self.registers = RegisterFile(self._guest.debugger, self.isa)
+        return self._guest
+
+    def _as_booted(self, memory: str) -> None:
+        self.used.clear()
+        self.actions.forget(memory)
+        self.slots.update(dict.fromkeys(self.slots, False))
+
+    def _forget_modules(self) -> None:
+        images = [self.image, *([self._guest.image] if self._guest else [])]
+        for image in images:
+            for name in list(image.modules):
+                image.remove_module(name)
+
+    def close(self) -> None:
+        """End the guest."""
+        self._forget_modules()
+        running, self._running, self._guest = self._running, None, None
+        if running is not None:
+            running.__exit__(None, None, None)
+
+    def run_to(self, *places: str | int) -> int:
+        """Run the guest up to one of these functions or addresses; returns which.
+
+        `Hang` if it hangs (`HangDetector`); `GuestDied` if it panics or ends its machine.
+        """
+        guest, machine = self.guest, self.guest.machine
+        assert isinstance(machine, Machine), "the bench starts its guests itself"
+        addresses = [self._address(place) for place in places]
+        detector = HangDetector(machine.pid, self.config.qemu.smp)
+        while True:
+            try:
+                outcome = guest.run(until=addresses, seconds=SLICE)
+            except HostError as error:
+                # If the guest resets its machine, QEMU exits with status 0; if QEMU is killed, it
+                # does not.
+                if machine.ended(timeout=1.0) and machine.child.status == 0:
+                    report = machine.exit_report()
+                    raise GuestDied("the guest ended its machine", "", report) from error
+                raise
+            if outcome is not Outcome.ELAPSED and guest.debugger.stop is not None:
+                return guest.debugger.stop.address & self.isa.mask
+            if detector.hangs:
+                wanted = " or ".join(self.image.symbolize(address) for address in addresses)
+                raise Hang(f"the guest did not come to {wanted}", "", guest.describe())
+
+    def enter(self, function: int, *arguments: int) -> dict[str, int]:
+        """Set the guest to the start of a function that will return to CALL_RETURNS.
+
+        Returns the registers to restore afterwards.
+        """
+        self.actions.done.append(Called(function, arguments))
+        before = self.registers.state()
+        stack, returns = before[self.isa.abi.stack_register], self._address(CALL_RETURNS)
+        self.registers.enter(function, arguments, stack, returns)
+        return before
+
+    @property
+    def cpu(self) -> int:
+        """The CPU that stopped."""
+        return (self.guest.debugger.selected_thread or 1) - 1
+
+    def read_memory(self, address: int, size: int) -> bytes:
+        """Memory of the guest."""
+        return self.guest.debugger.read_memory(address, size)
+
+    def write_memory(self, address: int, data: bytes) -> None:
+        """Write memory or text of the guest, and add it to `actions`."""
+        self.actions.done.append(Written(address, data))
+        self.guest.debugger.write_memory(address, data)
+
+    def where(self) -> str:
+        """The state of the guest, for evidence."""
+        try:
+            return self.guest.describe() if self._guest is not None else "(no guest)"
+        except HarnessError as error:
+            return f"nothing can be seen of the guest: {error.message}"
+
+    # Memory
+
+    def word(self, symbol: str) -> int:
+        """A kernel variable of type ``unsigned long`` or a pointer."""
+        return self.word_at(self.image.address_of(symbol))
+
+    def word_at(self, address: int) -> int:
+        """The same, by its address."""
+        raw = self.read_memory(address, self.isa.word_size)
+        return int.from_bytes(raw, self.image.byteorder)
+
+    def _address(self, place: str | int) -> int:
+        return (self.image.symbols[place] if isinstance(place, str) else place) & self.isa.mask
