@@ -168,13 +168,17 @@ def _targets(bench: Bench, site: CallSite, record: int) -> None:
             found=bench.code.listing(site.address, back),
         )
         bench.write_memory(site.address, off)
-    for target, clause in (
+    out = [
         (low - isa.unit, "C9g"),
         (high + isa.unit, "C9g"),
         (low - 0x10000000, "C9f"),
         (high + 0x10000000, "C9f"),
-    ):
-        call = make_call, record, target & isa.mask
+    ]
+    if isa.word_size == 8:
+        out.append((low + 0x100 + (1 << 32), "C9f"))  # Within reach by its lower half alone.
+    for address, clause in out:
+        target = address & isa.mask
+        call = make_call, record, target
         refused(bench, clause, site, call, f"{target:#x} is out", REACH)
     for more in range(1 + isa.code_bit, isa.unit):
         unaligned = make_call, record, (low + 0x100 + more) & isa.mask
