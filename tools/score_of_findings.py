@@ -19,6 +19,9 @@ NAMES = re.compile(
 MACRO = re.compile(r"^\s*(?:\.macro\s+|#define\s+)(\w+)")
 """The first line of a macro, whose lines are not in debug information."""
 
+NO_CODE = re.compile(r"\s*(?:#|\.|//|/\*|\*(?:[\s/]|$)|$)")
+"""Of a line of the preprocessor, of the assembler's own, of a comment, or without anything."""
+
 END = re.compile(r"^}|^SYM_FUNC_END\(|^\s*\.endm")
 
 
@@ -83,6 +86,12 @@ def is_one_line(old: list[str], new: list[str]) -> bool:
     edits = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     sizes = [max(was - at, end - start) for kind, at, was, start, end in edits if kind != "equal"]
     return sum(sizes) <= 1
+
+
+def distance(lines: list[str], edited: int, shown: int) -> int:
+    """How many lines lie from one number to another; those that make no code do not count."""
+    passed = range(edited + 1, shown + 1) if edited < shown else range(shown, edited)
+    return sum(not NO_CODE.match(line) for number in passed for line in lines[number - 1 : number])
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,11 +179,11 @@ def score(planted: Planted, port: Port, findings: list[dict[str, Any]]) -> Score
         for function in shown_functions
         for line in edited.get(function.file, ())
     )
-    away = [
-        abs(line - (first.get("line") or 0)) for line in edited.get(first.get("file") or "", ())
-    ]
-    shown = [first, *first.get("callers", ())] if first.get("file") else []
     texts |= edits
+    file, number = first.get("file") or "", first.get("line") or 0
+    source = texts.get(file, "").splitlines()
+    away = [distance(source, line, number) for line in edited.get(file, ())]
+    shown = [first, *first.get("callers", ())] if first.get("file") else []
     by_call = any(
         line in edited.get(file, ())
         for one in shown

@@ -122,9 +122,10 @@ class Retrace(PassedArguments):
         was, now = (steps[at - 1].registers if at else before)[register], steps[at].registers
         if register != self.bench.isa.abi.stack_register or now[register] >= was:
             return None
-        return self._stub(
-            steps, len(steps) - 1, f"returned with {register} as it was lowered", True
-        )
+        cpu, code = self.bench.isa.cpu, self.bench.code
+        returns = [n for n, step in enumerate(steps) if cpu.is_return(code.linked(step.address))]
+        how = f"returned with {register} as it was lowered"
+        return self._stub(steps, returns[-1] if returns else len(steps) - 1, how, in_slot=False)
 
     def exchanged(self, names: Sequence[str]) -> Place | None:
         """The stub's last jump on the way in, if it has exchanged two registers."""
