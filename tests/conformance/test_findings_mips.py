@@ -19,6 +19,15 @@ DECODES = "decode_prologue"
             DECODES,
             "if (!known || (source && source != target))",
         ),
+        # Of the condition `!stores_ra(insn)` the compiler has left nothing.
+        (
+            "prologue.c",
+            "(word & 0xffff0000) == STORE_RA",
+            "true",
+            "C4d",
+            "stores_ra",
+            "return true",
+        ),
         # The kernel panics of the frame pointer of the call that had begun last.
         (
             "prologue.c",

@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import islice
 
+from harness.conformance.localization.conditions import constant_condition
 from harness.conformance.localization.decisions import last_decision, wrong_decision
 from harness.conformance.localization.patching import steps_of
 from harness.conformance.localization.retrace import Retrace
@@ -44,8 +45,9 @@ STACK = 0x4000
 def kept_word(retrace: Retrace) -> Place | None:
     """Where the port made a word wrong at boot, by which it did not hijack a call as it should.
 
-    The function that made it is called again, and one thing after the other done otherwise: if the
-    call under test is hijacked with the word that it returns then, the place is that instruction.
+    It is a condition that the compiler knows in the function that made it, if there is one.  The
+    function is called again, and one thing after the other done otherwise: if the call under test
+    is hijacked with the word that it returns then, the place is that instruction.
     If nothing helps a call that is left alone, it is the last decision of that function, unless
     another decision in the call under test does.  None if there is no such word.  The guest is left
     in any state.
@@ -174,6 +176,9 @@ class _Search:
         bench = self._bench
         bench.guest.restore(KEPT)
         trials = Trials(bench, list(steps_of(bench, self._back, bytes)))
+        known = constant_condition(bench, trials.executed)
+        if known is not None:
+            return known
         mends = partial(self._mends, trials)
         found = [*filter(mends, trials.decisions())]
         others = (*trials.single_decisions(), *trials.values())
