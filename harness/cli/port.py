@@ -57,9 +57,16 @@ def import_(tree: Path, arch: str, form: str | None, directory: Path) -> None:
     the line of the tree where it was read.
     """
     from harness.isa import Form
-    from harness.kbuild.linux_port import import_port
+    from harness.kbuild.linux_port import import_port, unread_by_all
 
     chosen = Form(form) if form else None
     linux = import_port(user_path(tree), arch, user_path(directory), chosen)
     click.echo(f"{directory}: the files of Linux {linux.version}, {arch}")
+    if unread := unread_by_all(linux):
+        click.echo(
+            f"harness: this is only a part of a tree: it lacks {', '.join(unread)}. What a kernel "
+            "rules out is derived from them too, so the port is judged too strictly. Give the "
+            "whole tree.",
+            err=True,
+        )
     click.echo(f"Judge it: harness conform --port {shlex.quote(as_path(directory))}")

@@ -82,6 +82,11 @@ def import_port(tree: Path, arch: str, directory: Path, form: Form | None = None
     return linux
 
 
+def unread_by_all(linux: LinuxTree) -> list[str]:
+    """The files that every tree has, and this one not; its port is judged too strictly."""
+    return sorted(file for file in linux.unread if not file.startswith("arch/"))
+
+
 def _known(arch: str) -> tuple[str, LinuxFiles]:
     """Our name of an architecture of Linux, and its files in a tree."""
     known = [(name, linux_files_of(name)) for name in architectures()]
@@ -138,6 +143,8 @@ def _port_toml(linux: LinuxTree, architecture: str, known: LinuxFiles, form: For
     words = [f"{word}  # {place}" for word, place in _words(linux, known, form)]
     if words:
         yield from ("", "[kernel]", *words)
+    for file in unread_by_all(linux):
+        yield f"# What {file} rules out is missing: the tree does not have it."
 
 
 def _features(linux: LinuxTree, known: LinuxFiles, form: Form) -> dict[str, SourcePlace]:

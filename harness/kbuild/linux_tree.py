@@ -32,6 +32,8 @@ class LinuxTree:
     def __init__(self, directory: Path) -> None:
         """UsageError for a directory that is no Linux tree."""
         self.directory = directory
+        self.unread: set[str] = set()
+        """Files that were asked for, and could not be read."""
         version = re.search(_VERSION, self.read("Makefile"), re.MULTILINE)
         if not version or not self.read("Kconfig"):
             raise UsageError(
@@ -45,11 +47,12 @@ class LinuxTree:
         """The text of a file; empty if it cannot be read."""
         path = self.directory / file
         try:
-            if not path.is_file() or path.stat().st_size > LARGEST:
-                return ""
-            return path.read_text(encoding="utf-8", errors="replace")
+            if path.is_file() and path.stat().st_size <= LARGEST:
+                return path.read_text(encoding="utf-8", errors="replace")
         except OSError:
-            return ""
+            pass
+        self.unread.add(file)
+        return ""
 
     def find(self, file: str, pattern: str) -> SourcePlace | None:
         """The first line of a file that matches a regular expression."""

@@ -287,6 +287,20 @@ def test_a_tree_that_cannot_be_imported_is_told_in_a_sentence(
     assert not (tmp_path / "port").exists()
 
 
+def test_a_part_of_a_tree_is_told(tree: Path, tmp_path: Path) -> None:
+    (tree / "kernel/trace/ftrace.c").unlink()
+    command = ["port", "import", str(tree), "--arch", "mips", "-o", str(tmp_path / "port")]
+    told = CliRunner().invoke(harness, command, catch_exceptions=False).stderr
+    assert "it lacks kernel/trace/ftrace.c" in told
+    assert "What kernel/trace/ftrace.c rules out" in (tmp_path / "port/port.toml").read_text()
+    assert load_port(tmp_path / "port").kernel.call_target == "any"
+
+
+def test_of_a_whole_tree_nothing_is_told(tree: Path, tmp_path: Path) -> None:
+    command = ["port", "import", str(tree), "--arch", "mips", "-o", str(tmp_path / "port")]
+    assert CliRunner().invoke(harness, command, catch_exceptions=False).stderr == ""
+
+
 @pytest.mark.parametrize(
     ("arch", "form", "has"),
     [("mips", "patchable-entry", "mcount"), ("arm64", "mcount", "patchable-entry")],
