@@ -8,16 +8,13 @@ from harness.conformance.kernel_words import live_registers
 from harness.conformance.localization.retrace import Retrace
 from harness.conformance.under_test.bench import Bench
 from harness.conformance.under_test.traced_call import LANDING, Registers, TracedCall
-from harness.conformance.verdict import COPIED, MASK
+from harness.conformance.verdict import COPIED, MANY_REGISTERS, MASK
 from harness.isa import Abi, Form
 
 IN, HOME = "on the way in", "on the way back"
 
 GROUPS = ("args", "others", "return", "saved", "status", "fixed", "stack")
 """All that `compare` can compare, as in its ``clauses``."""
-
-MANY = 3
-"""Up to this many wrong registers after one call have separate causes; more of them have one."""
 
 
 def compare(
@@ -107,7 +104,7 @@ def same(
     ]
     every = tuple(dict.fromkeys(name for _, wrong, _ in told for name in wrong))
     for clause, wrong, group in told:
-        names = every if len(every) > MANY else tuple(wrong)
+        names = every if len(every) > MANY_REGISTERS else tuple(wrong)
         retrace.bench.require(
             clause,
             not wrong,

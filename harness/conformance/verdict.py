@@ -141,14 +141,18 @@ RECORDS = "records that are no call sites"
 UNLOADED = "a module that is not loaded"
 """Subject of failures: the guest refuses a module, whose sites the port could not switch off."""
 FRAME_POINTER = "the frame pointer"
-HOME_AREA = "what a callee may write above the stack pointer"
 """Subject of failures: the kernel cannot match a return with its call by the frame pointer."""
+HOME_AREA = "what a callee may write above the stack pointer"
+"""Subject of failures: the stub keeps what it needs where its callees may write."""
 COPIED = "the address of return_to_handler"
 """Subject of failures: that address is where no return address was."""
 WORDS = "words"
 """Aspect of patching: the words that are written."""
 MASK = "the interrupt mask"
 """Subject of failures: interrupts are masked or enabled otherwise than before."""
+
+MANY_REGISTERS = 3
+"""Up to this many wrong registers after one call have separate causes; more of them have one."""
 
 
 @dataclass(frozen=True, slots=True)

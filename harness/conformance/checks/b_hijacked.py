@@ -23,8 +23,8 @@ from harness.conformance.checks.b_graph_entry import (
 from harness.conformance.comparison import GROUPS, compare, same, same_mask, same_stack
 from harness.conformance.localization.kept_words import kept_word
 from harness.conformance.localization.retrace import Retrace
+from harness.conformance.localization.saved_registers import SavedResults
 from harness.conformance.registry import BOTH, DYNAMIC, EVERY_KERNEL, GRAPH, check
-from harness.conformance.saved_registers import SavedResults
 from harness.conformance.under_test.bench import Bench
 from harness.conformance.under_test.switch import TRACER, Switch
 from harness.conformance.under_test.traced_call import (

@@ -10,9 +10,15 @@ from harness.conformance.checks.c_events import DONE, watch
 from harness.conformance.comparison import GROUPS, compare
 from harness.conformance.kernel_words import live_registers
 from harness.conformance.localization.retrace import Retrace
+from harness.conformance.localization.saved_registers import (
+    ACCESSORS,
+    PC,
+    RESULT,
+    SavedRegisters,
+    Value,
+)
 from harness.conformance.places import function_of
 from harness.conformance.registry import GRAPH, check
-from harness.conformance.saved_registers import ACCESSORS, PC, RESULT, SavedRegisters, Value
 from harness.conformance.under_test.bench import Bench
 from harness.conformance.under_test.selftests import NUMBER, Action, Selftest
 from harness.conformance.under_test.switch import Switch

@@ -15,10 +15,9 @@ from harness.conformance.checks.j_tracers import (
     returned,
     watched,
 )
-from harness.conformance.comparison import MANY
 from harness.conformance.localization.patching import locate_request
+from harness.conformance.localization.saved_registers import SavedRegisters
 from harness.conformance.registry import MODULES, check
-from harness.conformance.saved_registers import SavedRegisters
 from harness.conformance.under_test.bench import Bench
 from harness.conformance.under_test.selftests import Selftest
 from harness.conformance.under_test.switch import Switch
@@ -30,7 +29,7 @@ from harness.conformance.under_test.traced_call import (
     free_registers,
     lay_out,
 )
-from harness.conformance.verdict import Layer
+from harness.conformance.verdict import MANY_REGISTERS, Layer
 
 REGS = ("DYNAMIC_FTRACE_WITH_REGS",)
 REGS_STUB = "ftrace_regs_caller"
@@ -100,7 +99,7 @@ def _judge_regs(bench: Bench, name: str, stub: str, clause: str, below: bytes = 
         if value != expected[register] & mask
         and (register in abi.at_site(call.site.form).pinned or value != arrived[register] & mask)
     }
-    of_other = stub == STUB and len(wrong) > MANY
+    of_other = stub == STUB and len(wrong) > MANY_REGISTERS
     words = [start + size * abi.pt_regs.index(register) for register in wrong]
     bench.require(
         clause,

@@ -10,9 +10,9 @@ from harness.conformance.checks.f_modules import RUN, load, sites_of
 from harness.conformance.checks.j_tracers import SECOND, STUB, VALUE, into_stub, watched
 from harness.conformance.kernel_words import live_registers
 from harness.conformance.localization.retrace import Retrace
+from harness.conformance.localization.saved_registers import SavedRegisters, accessor_of
 from harness.conformance.places import function_of, place_of
 from harness.conformance.registry import MODULES, check
-from harness.conformance.saved_registers import SavedRegisters, accessor_of
 from harness.conformance.under_test.bench import Bench
 from harness.conformance.under_test.selftests import Action, DirectCall, Selftest
 from harness.conformance.under_test.switch import Switch

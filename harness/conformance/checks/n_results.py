@@ -4,8 +4,8 @@
 from functools import partial
 
 from harness.conformance.checks.b_crossing import LEAF, OTHER
+from harness.conformance.localization.saved_registers import RESULT, SavedResults, result_events
 from harness.conformance.registry import check
-from harness.conformance.saved_registers import RESULT, SavedResults, result_events
 from harness.conformance.under_test.bench import Bench
 from harness.conformance.under_test.switch import Switch
 from harness.conformance.under_test.traced_call import LANDING, come_to

@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 
-from harness.conformance.comparison import MANY
 from harness.conformance.localization.retrace import Retrace
 from harness.conformance.places import definition_of, is_of_port
 from harness.conformance.under_test.bench import Bench
@@ -22,7 +21,7 @@ from harness.conformance.under_test.traced_call import (
     lay_out,
 )
 from harness.conformance.under_test.ways import Prepare, TracedStep
-from harness.conformance.verdict import Place
+from harness.conformance.verdict import MANY_REGISTERS, Place
 from harness.debugger import return_address
 from harness.errors import GdbError, GuestError
 from harness.trace import FuncgraphExitEvent
@@ -125,7 +124,7 @@ class SavedRegisters(Retrace):
         mark = self._deciding()
         if mark is not None:
             return self.saved(mark)
-        most = len(words) > len(self.bench.isa.abi.pt_regs) // MANY
+        most = len(words) > len(self.bench.isa.abi.pt_regs) // MANY_REGISTERS
         return self._accessor_of_pt_regs() if most else self.wrong_words(words)
 
     def _deciding(self) -> int | None:
