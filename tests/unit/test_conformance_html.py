@@ -109,7 +109,7 @@ findings = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.lists(findings, max_size=5), max_size=4))
 def test_no_finding_is_lost_and_those_of_one_report_stay_apart(given_):
     every = [
@@ -145,7 +145,7 @@ def test_what_a_guest_or_a_port_says_stays_text(evil, tmp_path):
     assert sum(file.stat().st_size for file in tmp_path.rglob("*.html")) < 4_000_000
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.text(), st.dictionaries(st.text(), st.lists(st.text()) | st.text()))
 def test_any_text_makes_a_page(tmp_path_factory, text, evidence):
     told = finding("C1a", Failure(text, text, text, evidence))

@@ -35,7 +35,7 @@ places = st.one_of(
     st.integers(0, 2000),
 )
 mutations = st.lists(st.tuples(places, values), min_size=1, max_size=8)
-often = settings(max_examples=300, deadline=None)
+often = settings(max_examples=300)
 
 
 def damage(data: bytes, changes: list[tuple[int, bytes]]) -> bytes:

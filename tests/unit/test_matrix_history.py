@@ -57,7 +57,7 @@ def test_failures_come_back_in_their_order(file):
         assert base.attempts() == [one]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.permutations(["C2a", "C9p", "C10a", "C10b", "M1a"]))
 def test_clauses_come_back_as_the_catalogue_has_them(tmp_path_factory, names):
     said = tuple(CellVerdict(name, "pass") for name in names)
@@ -67,7 +67,7 @@ def test_clauses_come_back_as_the_catalogue_has_them(tmp_path_factory, names):
     assert [verdict.name for verdict in one.verdicts] == ["C2a", "C9p", "C10a", "C10b", "M1a"]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(attempts, unique_by=lambda one: one.id), st.randoms())
 def test_nothing_is_counted_twice_in_whatever_order_it_comes(tmp_path_factory, found, random):
     file = tmp_path_factory.mktemp("history") / "h.sqlite"

@@ -245,7 +245,7 @@ def test_self_times_of_random_calls(seed):
 GRAPHS = {form: graph_trace(form, random_calls(1)[0], random_calls(2)[0]) for form in FORMATS}
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.sampled_from(FORMATS),
     st.sampled_from(VIEWS),
