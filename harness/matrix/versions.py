@@ -49,7 +49,7 @@ def revision(root: Path | None, port: Path | None = None) -> str:
     head = git(root, "rev-parse", "HEAD").strip()
     changes = git(root, "diff", "HEAD", "--binary")
     for name in filter(None, git(root, "ls-files", "-z", "-o", "--exclude-standard").split("\0")):
-        changes += f"\0{name}\0{_digest(root / name)}"
+        changes += f"\0{name}\0{_untracked(root / name)}"
     if not changes:
         return head
     return f"{head}+{hashlib.sha256(changes.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
@@ -92,6 +92,16 @@ def _first_line(program: str) -> str:
     except NotRun:
         return ""
     return escape(done.stdout.decode(errors="replace").partition("\n")[0], 200)
+
+
+def _untracked(path: Path) -> str:
+    """What git would record of a path: the target of a link, the contents of a file.
+
+    A directory among them is a repository of its own, of which it would record nothing.
+    """
+    if path.is_symlink():
+        return str(path.readlink())
+    return "" if path.is_dir() else _digest(path)
 
 
 def _digest(path: Path) -> str:

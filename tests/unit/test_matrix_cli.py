@@ -172,6 +172,23 @@ def test_the_revision_says_what_is_not_committed(tmp_path, monkeypatch):
             versions.changed_files(tmp_path, wrong)
 
 
+def test_a_link_to_a_directory_and_another_repository_are_no_obstacle(tmp_path):
+    git("init", "-q", str(tmp_path))
+    (tmp_path / "a").write_text("1")
+    git("-C", str(tmp_path), "add", "a")
+    git("-C", str(tmp_path), "commit", "-q", "-m", "x")
+    seen = {versions.revision(tmp_path)}
+    (tmp_path / "link").symlink_to("/usr")
+    seen.add(versions.revision(tmp_path))
+    (tmp_path / "link").unlink()
+    (tmp_path / "link").symlink_to("/etc")
+    seen.add(versions.revision(tmp_path))
+    git("init", "-q", str(tmp_path / "other"))
+    (tmp_path / "other/b").write_text("2")
+    seen.add(versions.revision(tmp_path))
+    assert len(seen) == 4
+
+
 @pytest.fixture
 def port():
     """A port in a repository of its own, with a declaration; gives the revision."""
