@@ -90,8 +90,8 @@ def is_one_line(old: list[str], new: list[str]) -> bool:
 
 def distance(lines: list[str], edited: int, shown: int) -> int:
     """How many lines lie from one number to another; those that make no code do not count."""
-    passed = range(edited + 1, shown + 1) if edited < shown else range(shown, edited)
-    return sum(not NO_CODE.match(line) for number in passed for line in lines[number - 1 : number])
+    passed = lines[edited:shown] if edited < shown else lines[max(shown - 1, 0) : edited - 1]
+    return sum(not NO_CODE.match(line) for line in passed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,14 +57,14 @@ def import_(tree: Path, arch: str, form: str | None, directory: Path) -> None:
     the line of the tree where it was read.
     """
     from harness.isa import Form
-    from harness.kbuild.linux_port import import_port, unread_by_all
+    from harness.kbuild.linux_port import import_port, missing_files
 
     chosen = Form(form) if form else None
     linux = import_port(user_path(tree), arch, user_path(directory), chosen)
     click.echo(f"{directory}: the files of Linux {linux.version}, {arch}")
-    if unread := unread_by_all(linux):
+    if missing := missing_files(linux):
         click.echo(
-            f"harness: this is only a part of a tree: it lacks {', '.join(unread)}. What a kernel "
+            f"harness: this is only a part of a tree: it lacks {', '.join(missing)}. What a kernel "
             "rules out is derived from them too, so the port is judged too strictly. Give the "
             "whole tree.",
             err=True,

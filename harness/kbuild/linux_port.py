@@ -82,7 +82,7 @@ def import_port(tree: Path, arch: str, directory: Path, form: Form | None = None
     return linux
 
 
-def unread_by_all(linux: LinuxTree) -> list[str]:
+def missing_files(linux: LinuxTree) -> list[str]:
     """The files that every tree has, and this one not; its port is judged too strictly."""
     return sorted(file for file in linux.unread if not file.startswith("arch/"))
 
@@ -143,7 +143,7 @@ def _port_toml(linux: LinuxTree, architecture: str, known: LinuxFiles, form: For
     words = [f"{word}  # {place}" for word, place in _words(linux, known, form)]
     if words:
         yield from ("", "[kernel]", *words)
-    for file in unread_by_all(linux):
+    for file in missing_files(linux):
         yield f"# What {file} rules out is missing: the tree does not have it."
 
 
