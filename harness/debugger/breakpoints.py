@@ -2,12 +2,13 @@
 """gdb's breakpoints on a stopped target."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from harness.debugger.session import MiSession
 from harness.debugger.state import frame_address, number
-from harness.errors import GdbError, UsageError
+from harness.errors import GdbError, HarnessError, UsageError
 
 _NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
 
@@ -28,6 +29,29 @@ class Breakpoints:
         self._session = session
         self._need_stopped = need_stopped
         self._masked = masked
+        self._until: dict[int, int] = {}
+
+    def until(self, addresses: Sequence[int]) -> list[int]:
+        """The numbers of breakpoints at these addresses, which stay until `drop_until`.
+
+        Those of the last time that are asked for again are not set anew.
+        """
+        for address in [*self._until]:
+            if address not in addresses:
+                self._drop(address)
+        for address in addresses:
+            if address not in self._until:
+                self._until[address] = self.insert(address)
+        return [self._until[address] for address in addresses]
+
+    def drop_until(self) -> None:
+        """Delete the breakpoints of `until`, before the next command of the debugger."""
+        for address in [*self._until]:
+            self._drop(address)
+
+    def _drop(self, address: int) -> None:
+        with suppress(HarnessError):
+            self.discard(self._until.pop(address))
 
     def insert(self, place: int | str, temporary: bool = False) -> int:
         """Set a breakpoint at an address or at a function's first instruction; its number."""
@@ -62,12 +86,17 @@ class Breakpoints:
     def delete(self, breakpoint_number: int) -> None:
         """Delete a breakpoint."""
         self._need_stopped("delete a breakpoint")
+        self._forget(breakpoint_number)
         self._session.command(f"-break-delete {breakpoint_number}")
 
     def discard(self, breakpoint_number: int) -> None:
         """Delete a breakpoint if there is one, before the next command of the debugger."""
         self._need_stopped("delete a breakpoint")
+        self._forget(breakpoint_number)
         self._session.post(f"-break-delete {breakpoint_number}")
+
+    def _forget(self, breakpoint_number: int) -> None:
+        self._until = {at: one for at, one in self._until.items() if one != breakpoint_number}
 
     def _rows(self, command: str = "-break-list") -> list[Mapping[str, Any]]:
         table = self._session.command(command).get("BreakpointTable")

@@ -45,8 +45,8 @@ class Debugger:
         self.running = False
         self.connected = False
         self.stop: Stop | None = None
-        self.resumptions = 0
-        """Counts continues and steps."""
+        self.resumptions = 0  # Continues and steps.
+        self.changes = 0  # Whatever may have changed the registers that are read.
         self.journal: Journal | None = None
         """Called for each write.  If set, registers cannot be set and functions not called."""
         self.interrupted = True
@@ -272,6 +272,7 @@ class Debugger:
         stops inside the function; it stays there.
         """
         need_unlogged(self.journal, "call a function of the guest")
+        self.breakpoints.drop_until()
         self.select_thread(self._need_stopped("call a function").thread)
         types = ", ".join(["unsigned long"] * len(arguments)) or "void"
         values = ", ".join(f"0x{self._masked(value):x}" for value in arguments)
@@ -298,6 +299,7 @@ class Debugger:
     def select_thread(self, thread: int) -> None:
         """Select a thread until the target runs."""
         if thread != self._threads.selected:
+            self.changes += 1
             self._registers.forget()
             self.frames.forget()
             self._threads.select(thread)
@@ -314,6 +316,7 @@ class Debugger:
 
     def forget(self) -> None:
         """Drop cached values: the target was changed from elsewhere."""
+        self.changes += 1
         self.memory.forget()
         self._registers.forget()
         self._threads.forget()

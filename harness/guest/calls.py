@@ -53,6 +53,7 @@ class Calls:
 
     def _run_to_return(self, function: int) -> None:
         debugger, isa = self._debugger, self._image.isa
+        debugger.breakpoints.drop_until()
         number = debugger.breakpoints.insert(self._returns)
         try:
             debugger.resume()

@@ -91,27 +91,33 @@ class RunControl:
         self.keep_breakpoints()
 
     def run(
-        self, addresses: Sequence[int], deadline: float, wake: int | None, drained: Drained
+        self,
+        addresses: Sequence[int],
+        deadline: float,
+        wake: int | None,
+        drained: Drained,
+        *,
+        again: bool = False,
     ) -> Outcome:
         """Run the guest to one of the addresses, or until a time of `time.monotonic`.
 
         ``wake`` is a descriptor that ends the run when it is readable.  ``drained`` is called every
-        `DRAIN_EVERY` seconds, and when the guest has a full buffer.
+        `DRAIN_EVERY` seconds, and when the guest has a full buffer.  ``again``: the next run is
+        probably to the same addresses, so their breakpoints stay in gdb.
 
         Raises:
             GuestDied: the guest panicked.
             HostError: QEMU or gdb died.
         """
         # By address: for a name, gdb places the breakpoint after the prologue.
-        numbers = [self._debugger.breakpoints.insert(address) for address in addresses]
+        numbers = self._debugger.breakpoints.until(addresses)
         try:
             return self._run(numbers, addresses, deadline, wake, drained)
         except (DebuggerDied, GdbError) as error:
             raise self.cause(error) from error
         finally:
-            for number in numbers:
-                with suppress(HarnessError):
-                    self._debugger.breakpoints.discard(number)
+            if not again:
+                self._debugger.breakpoints.drop_until()
 
     def leave_delay_slot(self) -> None:
         """Execute the delay slot if the stopped CPU is in one.

@@ -60,6 +60,7 @@ class DumpedGuest(LinuxGuest):
         seconds: float | None = None,
         timeout: float = 0,
         wake: int | None = None,
+        again: bool = False,
     ) -> Never:
         """As of `Guest`: a UsageError."""
         raise UsageError("a memory dump does not run", "Attach to a running guest: --gdb.")

@@ -220,6 +220,7 @@ class Guest:
         seconds: float | None = None,
         timeout: float = TIMEOUT,
         wake: int | None = None,
+        again: bool = False,
     ) -> Outcome:
         """Run the guest until it reaches a function or address, and drain full buffers.
 
@@ -228,6 +229,7 @@ class Guest:
             seconds: stop after this time, whether ``until`` is reached or not.
             timeout: the timeout if ``seconds`` is not given.
             wake: a file descriptor; the guest is stopped as soon as it is readable.
+            again: keep the breakpoints, for a next run to the same places.
 
         Raises:
             GuestDied: the guest panicked.
@@ -241,6 +243,7 @@ class Guest:
             time.monotonic() + limit,
             wake,
             self._drained,
+            again=again,
         )
         if outcome is Outcome.ELAPSED and seconds is None:
             places = (until,) if until is None or isinstance(until, str | int) else until
