@@ -139,23 +139,23 @@ def _places(bench: Bench, addresses: Iterable[int]) -> list[str]:
 @check("C8h", layer=Layer.PATCHING)
 def nothing_is_patched_before_the_port_is_ready(bench: Bench) -> None:
     """ftrace_dyn_arch_init() comes first and returns 0."""
-    bench.boot()
-    bench.run_to("ftrace_dyn_arch_init")
-    text = bench.image.text
-    built = bench.image.read(text.start, len(text))
-    lines = bench.code.difference(built, bench.code.text())
-    bench.require("C8h", not lines, "text has changed before ftrace_dyn_arch_init", text=lines)
-    others = OthersData(bench)
-    bench.run_to(return_address(bench.guest.debugger, bench.isa.abi))
-    result = bench.registers.read()[bench.isa.abi.results[0]] & 0xFFFFFFFF
-    written = others.changed()
-    # The kernel panics then, before it has a workload.
-    message, made = f"ftrace_dyn_arch_init returned {result:#x}", partial(_answer_at_boot, bench)
-    bench.require("C8h", result == 0, message, made, BOOT)
-    at = partial(locate_at_boot, bench, OTHERS_DATA, "ftrace_dyn_arch_init")
-    message = "ftrace_dyn_arch_init has written data that is not the port's"
-    bench.require("C8h", not written, message, at, OTHERS_DATA, data=written)
-    bench.close()
+    with bench.set_aside():
+        bench.boot()
+        bench.run_to("ftrace_dyn_arch_init")
+        text = bench.image.text
+        built = bench.image.read(text.start, len(text))
+        lines = bench.code.difference(built, bench.code.text())
+        bench.require("C8h", not lines, "text has changed before ftrace_dyn_arch_init", text=lines)
+        others = OthersData(bench)
+        bench.run_to(return_address(bench.guest.debugger, bench.isa.abi))
+        result = bench.registers.read()[bench.isa.abi.results[0]] & 0xFFFFFFFF
+        written = others.changed()
+        # The kernel panics then, before it has a workload.
+        message = f"ftrace_dyn_arch_init returned {result:#x}"
+        bench.require("C8h", result == 0, message, partial(_answer_at_boot, bench), BOOT)
+        at = partial(locate_at_boot, bench, OTHERS_DATA, "ftrace_dyn_arch_init")
+        message = "ftrace_dyn_arch_init has written data that is not the port's"
+        bench.require("C8h", not written, message, at, OTHERS_DATA, data=written)
 
 
 def _answer_at_boot(bench: Bench) -> Place | None:

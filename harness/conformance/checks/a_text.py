@@ -121,15 +121,15 @@ def targets_from_the_edge_of_a_region(bench: Bench) -> None:
         for clause in ("C9f", "C9g"):
             bench.require(clause, True, "")
         return
-    bench.fresh(memory=bench.isa.cpu.edge_memory)
-    real = bench.sites.of(SITE)
-    off = bench.code.of(real)
-    for address in edges:
-        bench.write_memory(address, off)
-        at = address & bench.isa.mask
-        site = replace(real, address=at, function="at the edge", function_address=at)
-        _targets(bench, site, bench.sites.fake_record(site))
-    bench.close()
+    with bench.set_aside():
+        bench.fresh(memory=bench.isa.cpu.edge_memory)
+        real = bench.sites.of(SITE)
+        off = bench.code.of(real)
+        for address in edges:
+            bench.write_memory(address, off)
+            at = address & bench.isa.mask
+            site = replace(real, address=at, function="at the edge", function_address=at)
+            _targets(bench, site, bench.sites.fake_record(site))
 
 
 def _targets(bench: Bench, site: CallSite, record: int) -> None:

@@ -111,12 +111,14 @@ class Watched:
 
 @contextmanager
 def watch(bench: Bench, changes: Changes = ()) -> Iterator[Watched]:
-    with ScratchDirectory() as directory:
-        with Oracle(bench.image, directory.path, capacity=100_000) as oracle:
-            bench.start(plugins=[oracle.argument], changes=changes)
-            oracle.reset()
-            yield Watched(bench, oracle, Switch(bench))
-        bench.close()
+    with (
+        bench.set_aside(),
+        ScratchDirectory() as directory,
+        Oracle(bench.image, directory.path, capacity=100_000) as oracle,
+    ):
+        bench.start(plugins=[oracle.argument], changes=changes)
+        oracle.reset()
+        yield Watched(bench, oracle, Switch(bench))
 
 
 @check("C3a", "C4b", "C8d", "C9a", "C3d", variants=BOTH)

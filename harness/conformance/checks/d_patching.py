@@ -312,6 +312,9 @@ def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log, list[s
             asked = range(start & isa.mask, stop & isa.mask)
         function = image.function_at(here)
         flushing = function is not None and function.name == FLUSH
+        # A step may take a branch's delay slot along, with a store in it.
+        step = {here, bench.code.in_slot(here)}
+        stores = any(cpu.is_store(bench.code.linked(at)) for at in step)
         here = single_step(bench, here)
         if visible:
             for address, values in log.values.items():
@@ -320,8 +323,7 @@ def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log, list[s
                 told = all(at & isa.mask in asked for at in ends)
                 if address in visible and (told or not flushing):
                     log.flushed[address] = len(values)
-        elif cpu.is_store(instruction) or cpu.delay_slot:
-            # A step may include the delay slot of a branch, with a store in it.
+        elif stores:
             _note(bench, log)
     raise Hang(f"{bench.image.symbolize(call[0])} did not return within {MOST_STEPS} instructions")
 

@@ -28,6 +28,7 @@ from harness.conformance.verdict import GAVE_UP, INTERRUPTED, Layer, Place
 from harness.debugger import return_address
 from harness.errors import GdbError, GuestError
 from harness.guest.answer import wrong_answer
+from harness.isa import Isa
 from harness.trace import FuncgraphEntryEvent, FunctionEvent
 from harness.tracer import has_graph_tracer
 
@@ -290,12 +291,13 @@ def _interrupt_each(bench: Bench, goal: int, tracer: str, met: list[int]) -> Ite
             here = debugger.step_instruction().address & isa.mask
         if here == goal:
             return
-        status = _status(bench)
+        before = bench.registers.read(*_kept(isa))
+        status = before[isa.abi.status_registers[0]]
         held = delayed or isa.cpu.in_block(status)
         # Where the port masks them an interrupt would come later.
         if here not in functions and not held and isa.cpu.interrupt_mask(status) == mask:
             met.append(here)
-            _interrupt(bench, here, tracer)
+            _interrupt(bench, here, tracer, before)
             yield
     raise Hang(f"{MOST_STEPS} instructions did not lead to {bench.image.symbolize(goal)}")
 
@@ -304,9 +306,16 @@ def _status(bench: Bench) -> int:
     return bench.guest.debugger.read_register(bench.isa.abi.status_registers[0])
 
 
-def _interrupt(bench: Bench, here: int, tracer: str) -> None:
+def _kept(isa: Isa) -> tuple[str, ...]:
+    """The registers that an interrupt must not change, with the stack pointer and the status."""
+    abi = isa.abi
+    names = (*abi.scratch, *abi.saved, abi.stack_register, abi.status_registers[0])
+    return tuple(dict.fromkeys((*names, *filter(None, [abi.return_register]))))
+
+
+def _interrupt(bench: Bench, here: int, tracer: str, before: Registers) -> None:
     """Raise an interrupt, and let its handler run to the end; the registers must be unchanged."""
-    isa, before = bench.isa, bench.registers.read()
+    isa = bench.isa
     stack = before[isa.abi.stack_register]
     above = bench.guest.debugger.dump_memory(stack, ABOVE)
     bench.guest.inject_interrupt(bench.cpu)
@@ -314,7 +323,7 @@ def _interrupt(bench: Bench, here: int, tracer: str) -> None:
     for _ in range(MOST_STEPS):
         # Functions that the handler calls reach this address too.
         bench.run_to(here)
-        after = bench.registers.read()
+        after = bench.registers.read(*before)
         if after[isa.abi.stack_register] == stack:
             break
     names = (*isa.abi.scratch, *isa.abi.saved, *filter(None, [isa.abi.return_register]))

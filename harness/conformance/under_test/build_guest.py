@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A live guest of one build of a port, which can be restored as booted at any time."""
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -130,6 +130,26 @@ class BuildGuest:
         self.registers = RegisterFile(self._guest.debugger, self.isa)
         return self._guest
 
+    @contextmanager
+    def set_aside(self) -> Iterator[None]:
+        """Keep the guest for later: in this block another one is started, and ended behind it.
+
+        If the block fails, its guest stays for evidence, and the other one is ended.
+        """
+        if not self.rewinds or self._guest is None:
+            yield
+            self.close()
+            return
+        kept = self._running, self._guest, self.registers
+        self._running = self._guest = None
+        with ExitStack() as stack:
+            if kept[0] is not None:
+                stack.push(kept[0])
+            yield
+            self.close()
+            self._running, self._guest, self.registers = kept
+            stack.pop_all()
+
     def _as_booted(self, memory: str) -> None:
         self.used.clear()
         self.actions.forget(memory)
@@ -156,10 +176,10 @@ class BuildGuest:
         guest, machine = self.guest, self.guest.machine
         assert isinstance(machine, Machine), "the bench starts its guests itself"
         addresses = [self._address(place) for place in places]
-        detector = HangDetector(machine.pid, self.config.qemu.smp)
+        detector: HangDetector | None = None
         while True:
             try:
-                outcome = guest.run(until=addresses, seconds=SLICE)
+                outcome = guest.run(until=addresses, seconds=SLICE, again=True)
             except HostError as error:
                 # If the guest resets its machine, QEMU exits with status 0; if QEMU is killed, it
                 # does not.
@@ -169,6 +189,8 @@ class BuildGuest:
                 raise
             if outcome is not Outcome.ELAPSED and guest.debugger.stop is not None:
                 return guest.debugger.stop.address & self.isa.mask
+            # Most runs are shorter than one slice.
+            detector = detector or HangDetector(machine.pid, self.config.qemu.smp)
             if detector.hangs:
                 wanted = " or ".join(self.image.symbolize(address) for address in addresses)
                 raise Hang(f"the guest did not come to {wanted}", "", guest.describe())

@@ -37,6 +37,7 @@ class RegisterFile:
     def __init__(self, debugger: Debugger, isa: Isa) -> None:
         self._debugger = debugger
         self._isa = isa
+        self._known: tuple[int, Mapping[str, int]] = -1, {}
         abi = isa.abi
         state = (*abi.general_registers, abi.pc_register, *abi.status_registers[:1])
         self._state = [name for name in state if name != "zero"]
@@ -64,13 +65,15 @@ class RegisterFile:
         """Registers by name; all if none is named."""
         numbers = [self._numbers[name] for name in wanted or self._numbers]
         # Unlike `x`, `r` gives the bits of a float and not its value as an integer.
-        answer = self._debugger.command(
+        # Not as a command that may change anything: what the debugger knows stays valid.
+        answer = self._debugger.session.command(
             f"-data-list-register-values r {' '.join(map(str, numbers))}"
         )
         values = {}
         for entry in answer.get("register-values", []):
+            text = str(entry.get("value"))
             # A register that is a union has all its bits in the widest member.
-            digits = max(_HEX.findall(str(entry.get("value"))), key=len, default="")
+            digits = text[2:] if text.isalnum() else max(_HEX.findall(text), key=len, default="")
             name = self._names.get(int(entry.get("number", -1)))
             if digits and name:
                 values[name] = int(digits, 16)
@@ -82,12 +85,15 @@ class RegisterFile:
 
     def state(self) -> dict[str, int]:
         """What a call by the debugger changes and puts back: integer registers, pc and status."""
-        return self.read(*self._state)
+        changes, known = self._known
+        return dict(known) if changes == self._debugger.changes else self.read(*self._state)
 
     def put_back(self, before: Mapping[str, int], now: Mapping[str, int] | None = None) -> None:
         """Write the registers of `state` that are others than in ``before``; they are ``now``."""
         now = self.state() if now is None else now
         self.write({name: before[name] for name in self._state if now[name] != before[name]})
+        # The next call begins with the same registers, unless something else changes the guest.
+        self._known = self._debugger.changes, before
 
     def enter(self, function: int, arguments: Sequence[int], stack: int, returns: int) -> None:
         """Set the registers as at a function's entry, called with ``stack`` from ``returns``."""
