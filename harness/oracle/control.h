@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #define ORACLE_MAGIC	0x656c6361726f7466ull
-#define ORACLE_VERSION	8
+#define ORACLE_VERSION	9
 #define MAX_CPUS	64
 #define MAX_SLOTS	256
 #define MAX_THREADS	4096
@@ -35,6 +35,13 @@ enum record_kind {
 	RECORD_LEFT,		/* longjmp() has ended the function, at any time */
 };
 
+/* What the plugin does before it follows another instruction. */
+enum request {
+	REQUEST_NONE,
+	REQUEST_KEEP,			/* remember what is known of all threads */
+	REQUEST_GO_BACK,		/* forget what has happened since */
+};
+
 struct record {
 	uint64_t site;		/* or the mark */
 	uint64_t parent;	/* the return address, 0 if the thread has made no call yet */
@@ -53,6 +60,8 @@ struct control {
 	uint32_t size;			/* of this structure */
 	uint32_t attached;		/* set by the plugin: number of CPUs that it follows */
 	uint32_t window;		/* not 0: record */
+	uint32_t request;		/* enum request; set by the host, cleared by the plugin */
+	uint32_t reserved;
 	uint64_t address_mask;		/* valid bits of an address: 32 bit MIPS sign-extends */
 	uint32_t code_big_endian;
 	uint32_t delay_slot;		/* bytes of a branch's delay slot */

@@ -117,6 +117,7 @@ static void settle(unsigned int vcpu, uint64_t address)
 
 void block_begins(unsigned int vcpu, void *userdata)
 {
+	follow_request();
 	accessing[vcpu] = false;
 	running[vcpu]->started_over = 0;
 	if (running[vcpu]->pending.kind != FLOW_NONE)
@@ -129,9 +130,11 @@ void block_begins(unsigned int vcpu, void *userdata)
  */
 void exception_begins(unsigned int vcpu, void *userdata)
 {
-	struct thread *thread = running[vcpu];
+	struct thread *thread;
 
 	(void)userdata;
+	follow_request();
+	thread = running[vcpu];
 	accessing[vcpu] = false;
 	/* It came just after the return of the previous one, before any instruction. */
 	while (thread->pending.kind == FLOW_EXCEPTION_RETURN && thread->exceptions)

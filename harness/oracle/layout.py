@@ -8,7 +8,8 @@ import ctypes
 import struct
 
 MAGIC = 0x656C6361726F7466
-VERSION = 8
+VERSION = 9
+REQUEST_KEEP, REQUEST_GO_BACK = 1, 2
 MAX_CPUS = 64
 MAX_THREADS = 4096
 MAX_THREAD_ENTRIES = 2
@@ -26,6 +27,8 @@ class Control(ctypes.Structure):
         ("size", ctypes.c_uint32),
         ("attached", ctypes.c_uint32),
         ("window", ctypes.c_uint32),
+        ("request", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
         ("address_mask", ctypes.c_uint64),
         ("code_big_endian", ctypes.c_uint32),
         ("delay_slot", ctypes.c_uint32),

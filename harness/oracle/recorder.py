@@ -5,6 +5,7 @@ import ctypes
 import mmap
 import os
 import struct
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
@@ -12,7 +13,15 @@ from typing import Self
 from harness.errors import HostError
 from harness.image import Image
 from harness.oracle.compile import build_plugin
-from harness.oracle.layout import MAGIC, PATTERN, RECORD, VERSION, Control
+from harness.oracle.layout import (
+    MAGIC,
+    PATTERN,
+    RECORD,
+    REQUEST_GO_BACK,
+    REQUEST_KEEP,
+    VERSION,
+    Control,
+)
 from harness.oracle.sites import find_watched
 from harness.oracle.watch import (
     JumpWatch,
@@ -145,11 +154,15 @@ class Oracle:
             HostError: there are more than ``MODULE_SITES`` of all modules together.
         """
         found = find_watched(image)
-        every = sorted({*self._watched, *found})
-        if len(every) > self._room:
+        watched = self._watched | found
+        if len(watched) > self._room:
             raise HostError(f"the oracle has room for {MODULE_SITES} call sites of modules")
         self._names |= {site: _function_name(image, site) for site in found.values()}
-        self._watched |= found
+        self._watch(watched)
+
+    def _watch(self, watched: Mapping[int, int]) -> None:
+        self._watched = dict(watched)
+        every = sorted(watched)
         struct.pack_into(f"={len(every)}Q", self._memory, self._control.sites, *every)
         self._control.nr_sites = len(every)
 
@@ -180,6 +193,19 @@ class Oracle:
         self._control.count = 0
         self._windows.clear()
         ctypes.memset(self._control.instructions, 0, ctypes.sizeof(self._control.instructions))
+
+    def snapshot(self) -> None:
+        """Keep what is known of the threads, for `restore`; at a snapshot of the machine."""
+        self._require_plugin()
+        self._control.request = REQUEST_KEEP
+
+    def restore(self) -> None:
+        """Go back to `snapshot`, as the machine has; the records and modules' sites are deleted."""
+        if self._control.request != REQUEST_KEEP:
+            self._control.request = REQUEST_GO_BACK
+        self._watch({} if self._counting else find_watched(self._image))
+        self.window(False)
+        self.reset()
 
     @property
     def instructions(self) -> int:

@@ -33,6 +33,8 @@ struct landing {
 
 /* A thread, or what a CPU does before its first switch. */
 struct thread {
+	struct thread *next;		/* in the list of all threads */
+	struct thread *kept;		/* as it was at the last REQUEST_KEEP; NULL if it was not there */
 	uint32_t index;
 	struct transfer pending;
 	struct transfer interrupted[EXCEPTION_DEPTH];
@@ -48,5 +50,14 @@ struct thread {
 };
 
 extern struct thread *running[MAX_CPUS];	/* by each CPU */
+
+void do_request(void);
+
+/* At the beginning of a block, before anything else. */
+static inline void follow_request(void)
+{
+	if (__atomic_load_n(&control->request, __ATOMIC_ACQUIRE))
+		do_request();
+}
 
 #endif

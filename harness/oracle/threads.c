@@ -5,8 +5,10 @@
  * a CPU accesses only its own state and that of its thread, and the guest's locks keep a thread on
  * one CPU at a time.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "thread.h"
 
@@ -20,6 +22,17 @@ static struct {
 	bool loaded;
 } switching[MAX_CPUS];
 
+static struct thread *all_threads;
+
+/* What there is besides each thread's own, at the last REQUEST_KEEP. */
+static struct {
+	struct thread *running[MAX_CPUS];
+	struct thread *slots[MAX_SLOTS];
+	struct thread *found[MAX_THREADS];
+	uint64_t nr_threads;
+	uint64_t threads[MAX_THREADS];
+} kept;
+
 static void number_thread(struct thread *thread, uint64_t structure)
 {
 	uint64_t index = __atomic_fetch_add(&control->nr_threads, 1, __ATOMIC_RELAXED);
@@ -32,7 +45,7 @@ static void number_thread(struct thread *thread, uint64_t structure)
 	control->threads[index] = structure;
 }
 
-static struct thread *new_thread(uint64_t structure)
+static struct thread *allocate_thread(void)
 {
 	struct thread *thread = calloc(1, sizeof(*thread));
 
@@ -40,16 +53,29 @@ static struct thread *new_thread(uint64_t structure)
 		perror("oracle");
 		abort();
 	}
+	return thread;
+}
+
+static struct thread *new_thread(uint64_t structure)
+{
+	struct thread *thread = allocate_thread();
+
 	number_thread(thread, structure);
+	thread->next = __atomic_load_n(&all_threads, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&all_threads, &thread->next, thread, true,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
 	return thread;
 }
 
 /* The structure may have been used by another thread before. */
 void thread_begins(unsigned int vcpu, void *userdata)
 {
-	struct thread *thread = running[vcpu];
+	struct thread *thread;
 
 	(void)userdata;
+	follow_request();
+	thread = running[vcpu];
 	accessing[vcpu] = false;
 	found[thread->index] = NULL;
 	number_thread(thread, control->threads[thread->index]);
@@ -132,6 +158,78 @@ void switch_accesses(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t add
 	if (!slots[slot])
 		slots[slot] = new_thread(structure);
 	running[vcpu] = slots[slot];
+}
+
+/* Only as much of the arrays as is in use. */
+static void copy_thread(struct thread *to, const struct thread *from)
+{
+	to->index = from->index;
+	to->pending = from->pending;
+	memcpy(to->interrupted, from->interrupted, sizeof(to->interrupted));
+	to->exceptions = from->exceptions;
+	to->started_over = from->started_over;
+	to->depth = from->depth;
+	memcpy(to->stack, from->stack, from->depth * sizeof(*to->stack));
+	to->nr_entered = from->nr_entered;
+	memcpy(to->entered, from->entered, from->nr_entered * sizeof(*to->entered));
+	to->jump_word = from->jump_word;
+	to->nr_landings = from->nr_landings;
+	memcpy(to->landings, from->landings, from->nr_landings * sizeof(*to->landings));
+}
+
+static void keep_threads(void)
+{
+	for (struct thread *thread = all_threads; thread; thread = thread->next) {
+		if (!thread->kept)
+			thread->kept = allocate_thread();
+		copy_thread(thread->kept, thread);
+	}
+	memcpy(kept.running, running, sizeof(running));
+	memcpy(kept.slots, slots, sizeof(slots));
+	memcpy(kept.found, found, sizeof(found));
+	kept.nr_threads = control->nr_threads;
+	memcpy(kept.threads, control->threads, sizeof(kept.threads));
+}
+
+static void go_back(void)
+{
+	struct thread **link = &all_threads;
+
+	while (*link) {
+		struct thread *thread = *link;
+
+		if (thread->kept) {
+			copy_thread(thread, thread->kept);
+			link = &thread->next;
+		} else {
+			*link = thread->next;
+			free(thread);
+		}
+	}
+	memcpy(running, kept.running, sizeof(running));
+	memcpy(slots, kept.slots, sizeof(slots));
+	memcpy(found, kept.found, sizeof(found));
+	control->nr_threads = kept.nr_threads;
+	memcpy(control->threads, kept.threads, sizeof(kept.threads));
+	memset(accessing, 0, sizeof(accessing));
+}
+
+/* All CPUs come here before they execute anything, and the first one does it. */
+void do_request(void)
+{
+	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+	pthread_mutex_lock(&mutex);
+	switch (control->request) {
+	case REQUEST_KEEP:
+		keep_threads();
+		break;
+	case REQUEST_GO_BACK:
+		go_back();
+		break;
+	}
+	__atomic_store_n(&control->request, REQUEST_NONE, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&mutex);
 }
 
 void flow_init(int nr_cpus)

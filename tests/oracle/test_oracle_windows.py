@@ -50,6 +50,32 @@ def test_reset_forgets(watch):
         assert functions(oracle)[:3] == ["do_sum", "leaf", "leaf"]
 
 
+def test_a_restored_guest_is_followed_as_before(watch):
+    with watch("calls", tick=0) as watched:
+        guest, oracle = watched.guest, watched.oracle
+        guest.snapshot("begin")
+        oracle.snapshot()
+
+        def run():
+            oracle.window(True)
+            guest.run(until="workload_done")
+            calls = oracle.records()
+            # Other CPUs are idle, and not always at the same time.
+            return [(call.function, call.parent) for call in calls if call.thread == first_thread]
+
+        oracle.window(True)
+        guest.run(until="leaf")
+        first_thread = oracle.records()[-1].thread
+        oracle.window(False)
+        guest.restore("begin")
+        oracle.restore()
+        first = run()
+        guest.restore("begin")
+        oracle.restore()
+        assert run() == first
+        assert "do_loop" in dict(first)
+
+
 def test_too_many_records_are_counted_and_refused(watch):
     with watch("calls", capacity=10, tick=0) as watched:
         watched.oracle.window(True)

@@ -188,3 +188,48 @@ def test_cpus_with_threads_of_their_own(machine):
         thread.join()
     second.site()
     assert [call.cpu for call in oracle.records()] == [1]
+
+
+@both
+def test_restored_threads_are_as_at_the_snapshot(machine, name):
+    (cpu,), oracle = machine(name)
+    cpu.call(100)
+    first = cpu.switch(0, 1, 110)
+    cpu.enter(THREAD_ENTRY)
+    cpu.call(200)
+
+    def go_on():
+        oracle.window(True)
+        cpu.call(210)
+        cpu.site()
+        cpu.switch(1, 2, 220)
+        cpu.enter(THREAD_ENTRY)
+        cpu.call(230)
+        cpu.site()
+        cpu.switch(2, 0, 240)
+        cpu.enter(first)
+        cpu.site()
+        threads = [(call.thread, oracle.thread_address(call.thread)) for call in oracle.records()]
+        return threads, flow(oracle)
+
+    oracle.window(False)
+    oracle.snapshot()
+    expected = go_on()
+    for _ in range(2):
+        oracle.restore()
+        assert go_on() == expected
+
+
+@both
+def test_a_machine_that_has_not_moved_since_the_snapshot_can_be_restored(machine, name):
+    (cpu,), oracle = machine(name)
+    back = cpu.call(100)
+    oracle.snapshot()
+    oracle.restore()
+    oracle.window(True)
+    cpu.site()
+    assert parents(oracle) == [back]
+    oracle.restore()
+    oracle.window(True)
+    cpu.site()
+    assert parents(oracle) == [back]
