@@ -107,7 +107,7 @@ def _trace(variant: Variant) -> list[Failure]:
             CLAUSE, not missing, "the graph tracer misses traced functions", found=missing
         )
     finally:
-        bench.close()
+        bench.end()
     return [one for found in bench.failures.values() for one in found]
 
 

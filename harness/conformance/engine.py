@@ -88,7 +88,7 @@ def run_on(bench: Bench, checks: Sequence[Check]) -> BuildFindings:
     except SingleFailure:
         pass
     finally:
-        bench.close()
+        bench.end()
     return BuildFindings(
         bench.variant.name, bench.judged, bench.failures, unfinished=bench.unfinished
     )
@@ -125,7 +125,7 @@ def explain_by_patching(
             if check.name in failed:
                 _run(bench, check)
     finally:
-        bench.close()
+        bench.end()
     before = {(clause, one.check, shape(one.message)) for clause, one in told}
     again = {
         (clause, one.check, shape(one.message))

@@ -25,7 +25,6 @@ from harness.conformance.under_test.live_text import Changes
 from harness.conformance.under_test.switch import Switch
 from harness.conformance.verdict import NEEDLESS, Layer, Place
 from harness.debugger import return_address
-from harness.files import ScratchDirectory
 from harness.guest.answer import wrong_answer
 from harness.isa import CallSite, Isa
 from harness.oracle import Call, Oracle
@@ -111,14 +110,13 @@ class Watched:
 
 @contextmanager
 def watch(bench: Bench, changes: Changes = ()) -> Iterator[Watched]:
-    with (
-        bench.set_aside(),
-        ScratchDirectory() as directory,
-        Oracle(bench.image, directory.path, capacity=100_000) as oracle,
-    ):
-        bench.start(plugins=[oracle.argument], changes=changes)
-        oracle.reset()
-        yield Watched(bench, oracle, Switch(bench))
+    """Another guest, with the oracle; ``changes`` as of `BuildGuest.start`."""
+    with bench.set_aside(again=not changes):
+        if changes:
+            bench.start(watched=True, changes=changes)
+        else:
+            bench.fresh(watched=True)
+        yield Watched(bench, bench.oracle, Switch(bench))
 
 
 @check("C3a", "C4b", "C8d", "C9a", "C3d", variants=BOTH)

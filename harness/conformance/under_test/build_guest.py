@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """A live guest of one build of a port, which can be restored as booted at any time."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from harness.conformance.under_test.actions import Actions, Called, Written
 from harness.conformance.under_test.clock import take_snapshot
@@ -12,16 +13,22 @@ from harness.conformance.under_test.hang import Hang, HangDetector, NeverBoots
 from harness.conformance.under_test.live_text import Changes, LiveCode, LiveSites
 from harness.conformance.under_test.registers import RegisterFile
 from harness.errors import GuestDied, HarnessError, HostError
+from harness.files import ScratchDirectory
 from harness.guest import Guest, Outcome, run_kernel
 from harness.image import RunningImage
 from harness.isa import Form, Isa
 from harness.kbuild import GuestSpec
 from harness.machine import Machine
+from harness.oracle import Oracle
 
 SLICE = 0.25
 CALL_RETURNS = "workload_done"
 """The return address of calls by the debugger: this function runs only when the workload ends."""
 START, PANIC = "workload", "panic"
+WATCHED = "workload, watched"
+"""The snapshot of a guest with the oracle, which is slower."""
+RECORDS = 100_000
+"""The most records of a workload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,20 @@ class Variant:
     def features(self) -> tuple[str, ...]:
         """The features that the port is built with."""
         return self.spec.features
+
+
+class _Started(NamedTuple):
+    """A guest that runs, or is kept for later."""
+
+    running: AbstractContextManager[Guest]
+    guest: Guest
+    registers: RegisterFile
+    oracle: Oracle | None
+
+
+def _end(started: _Started | None) -> None:
+    if started is not None:
+        started.running.__exit__(None, None, None)
 
 
 class BuildGuest:
@@ -54,6 +75,8 @@ class BuildGuest:
         self.power_on: Callable[..., AbstractContextManager[Guest]] = run_kernel
         self._running: AbstractContextManager[Guest] | None = None
         self._guest: Guest | None = None
+        self._other: _Started | None = None
+        self._oracle: Oracle | None = None
         self.registers: RegisterFile  # Of the guest, from its boot on.
         self._booting = False
         self.never_boots: NeverBoots | None = None  # How the guest of this build died at boot.
@@ -68,24 +91,38 @@ class BuildGuest:
         assert self._guest is not None, "fresh() makes the guest"
         return self._guest
 
-    def fresh(self, memory: str = "") -> Guest:
-        """The guest, stopped before its workload, as if just booted; with ``memory``, if given."""
+    @property
+    def oracle(self) -> Oracle:
+        """The execution record of a guest that is ``watched``."""
+        assert self._oracle is not None, "the guest is not watched"
+        return self._oracle
+
+    def fresh(self, memory: str = "", *, watched: bool = False) -> Guest:
+        """The guest, stopped before its workload, as if just booted; with ``memory``, if given.
+
+        ``watched``: with the `oracle`, which has no records yet.
+        """
         self._forget_modules()
         self._as_booted(memory)
         if memory:
             return self.start(memory)
+        snapshot = WATCHED if watched else START
         if self._guest is not None and self.rewinds:
             try:
-                self._guest.restore(START)
+                self._guest.restore(snapshot)
             except HarnessError:
                 # The debugger's state is unknown, or QEMU is gone: take a new guest.
                 self.close()
             else:
                 self._booting = False
+                if watched:
+                    self.oracle.restore()
                 return self._guest
-        guest = self.start()
+        guest = self.start(watched=watched)
         if self.rewinds:
-            take_snapshot(guest, START, with_clock=self._judges_clock)
+            take_snapshot(guest, snapshot, with_clock=self._judges_clock and not watched)
+            if watched:
+                self.oracle.snapshot()
         return guest
 
     def reaches_workload(self) -> bool:
@@ -96,14 +133,15 @@ class BuildGuest:
             return False
         return True
 
-    def start(self, memory: str = "", plugins: Sequence[str] = (), changes: Changes = ()) -> Guest:
+    def start(self, memory: str = "", *, watched: bool = False, changes: Changes = ()) -> Guest:
         """A new guest, stopped before its workload; `NeverBoots` if it does not get there.
 
-        ``changes`` are written in front of its first instruction, each to its address.
+        ``watched`` as of `fresh`; ``changes`` are written in front of its first instruction, each
+        to its address.
         """
         if self.never_boots is not None:
             raise self.never_boots
-        guest = self.boot(memory, plugins)
+        guest = self.boot(memory, watched=watched)
         for address, data in changes:
             self.write_memory(address, data)
         try:
@@ -112,11 +150,13 @@ class BuildGuest:
             self.never_boots = NeverBoots(error.message, error.advice, error.evidence)
             raise self.never_boots from error
         self._booting = False
+        if watched:
+            self.oracle.reset()
         if not self.by_port:
             self.sites.put_right(self.code, changes)
         return guest
 
-    def boot(self, memory: str = "", plugins: Sequence[str] = ()) -> Guest:
+    def boot(self, memory: str = "", *, watched: bool = False) -> Guest:
         """A new guest, at its first instruction."""
         self.close()
         self._as_booted(memory)
@@ -125,30 +165,61 @@ class BuildGuest:
         if memory:
             machine = spec.config.qemu.model_copy(update={"memory": memory})
             spec = replace(spec, config=spec.config.model_copy(update={"qemu": machine}))
-        self._running = self.power_on(spec, self.variant.kernel, plugins=plugins)
+        power_on = self._watched if watched else self.power_on
+        self._running = power_on(spec, self.variant.kernel)
         self._guest = self._running.__enter__()
         self.registers = RegisterFile(self._guest.debugger, self.isa)
         return self._guest
 
     @contextmanager
-    def set_aside(self) -> Iterator[None]:
-        """Keep the guest for later: in this block another one is started, and ended behind it.
+    def _watched(self, spec: GuestSpec, kernel: Path) -> Iterator[Guest]:
+        with (
+            ScratchDirectory() as directory,
+            Oracle(self.image, directory.path, capacity=RECORDS) as self._oracle,
+            self.power_on(spec, kernel, plugins=[self._oracle.argument]) as guest,
+        ):
+            yield guest
 
-        If the block fails, its guest stays for evidence, and the other one is ended.
+    @contextmanager
+    def set_aside(self, *, again: bool = False) -> Iterator[None]:
+        """Keep the guest for later: in this block another one is used, and ended behind it.
+
+        With ``again`` that one is kept too, and is there in the next such block.  If a block fails,
+        its guest stays for evidence, and the first one is ended.
         """
-        if not self.rewinds or self._guest is None:
+        if not self.rewinds:
             yield
             self.close()
             return
-        kept = self._running, self._guest, self.registers
-        self._running = self._guest = None
         with ExitStack() as stack:
-            if kept[0] is not None:
-                stack.push(kept[0])
+            aside = self._take_out()
+            stack.callback(_end, aside)
+            if again:
+                self._put_in(self._other)
+                self._other = None
             yield
+            if again:
+                self._other = self._take_out()
             self.close()
-            self._running, self._guest, self.registers = kept
             stack.pop_all()
+            self._put_in(aside)
+
+    def _take_out(self) -> _Started | None:
+        if self._running is None or self._guest is None:
+            return None
+        started = _Started(self._running, self._guest, self.registers, self._oracle)
+        self._running = self._guest = None
+        return started
+
+    def _put_in(self, started: _Started | None) -> None:
+        if started is not None:
+            self._running, self._guest, self.registers, self._oracle = started
+
+    def end(self) -> None:
+        """End all guests."""
+        self.close()
+        _end(self._other)
+        self._other = None
 
     def _as_booted(self, memory: str) -> None:
         self.used.clear()
