@@ -46,7 +46,8 @@ class DumpedGuest(LinuxGuest):
         debugger.memory.linear = lambda address: None
 
     @property
-    def _lane(self) -> Lane:
+    def bulk(self) -> Lane:
+        """As of `Guest`: all of the file."""
         return DumpLane(self._dumped)
 
     @property

@@ -18,7 +18,7 @@ from harness.linux.calls import KernelCalls
 from harness.linux.vmalloc import MappedAreas
 from harness.machine import AttachedMachine, Machine
 from harness.patcher import Text
-from harness.readout import EventBuffer, Lane, LinuxCollector, MonitorLane, StubLane
+from harness.readout import EventBuffer, LinuxCollector, MonitorLane
 from harness.readout.lanes import BULK
 from harness.tracer import LinuxTracer, Tracer
 
@@ -56,7 +56,7 @@ class LinuxGuest(Guest):
         lane: str = "auto",
     ) -> None:
         self._name = name
-        self._memory = PagedMemory(debugger, lambda: self._lane)
+        self._memory = PagedMemory(debugger, lambda: self.bulk)
         self.kernel = Kernel(image, layouts, self._memory)
         self._memory.find = MappedAreas(self.kernel).find
         self._linear: Callable[[int], int | None] | None = None
@@ -168,7 +168,7 @@ class LinuxGuest(Guest):
         return goes_on
 
     def _make_collector(self) -> EventBuffer:
-        return LinuxCollector(self.kernel, self._lane, self.machine.directory, self._calls.resize)
+        return LinuxCollector(self.kernel, self.bulk, self.machine.directory, self._calls.resize)
 
     def _make_tracer(self, collector: EventBuffer) -> Tracer:
         return LinuxTracer(self.kernel, self._text, self.cpus, collector, self._calls)
@@ -185,28 +185,21 @@ class LinuxGuest(Guest):
     def _reach(self, places: list[str], seconds: float) -> None:
         super().run(places, seconds=seconds)
 
-    @cached_property
-    def _lane(self) -> Lane:
-        stub = StubLane(self.debugger)
-        if isinstance(self.machine, Machine) and self.lane != "stub":
-            return MonitorLane(self.machine, stub, self._linear_address)
-        return stub
-
     def _linear_address(self, address: int) -> int | None:
-        """The physical address of a kernel address; None for any other."""
+        """As of `Guest`."""
         if self._linear is None:
             self._linear = self._find_linear()
         return self._linear(address & self.image.isa.mask)
 
     def _neighbourhood(self, address: int) -> tuple[int, bytes] | None:
         """So much that the monitor is faster; None where the kernel's memory is not linear."""
-        if self._linear is None or not isinstance(self._lane, MonitorLane):
+        if self._linear is None or not isinstance(self.bulk, MonitorLane):
             return None
         start = address & -BULK
         first, last = self._linear_address(start), self._linear_address(start + BULK - 1)
         if first is None or last != first + BULK - 1:
             return None
-        return start, self._lane.read(start, BULK)
+        return start, self.bulk.read(start, BULK)
 
     def _find_linear(self) -> Callable[[int], int | None]:
         def word(address: int, physical: int) -> int:
