@@ -290,10 +290,9 @@ def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log, list[s
     """
     call, isa, watched = operation.prepare(), bench.isa, operation.watched
     image, asked = bench.image, range(0)
-    debugger = bench.guest.debugger
-    before = debugger.dump_memory(watched.start, len(watched))
+    before = bench.guest.bulk.read(watched.start, len(watched))
     bench.call(*call)
-    after = debugger.dump_memory(watched.start, len(watched))
+    after = bench.guest.bulk.read(watched.start, len(watched))
     operation.prepare()
     log = Log(_words(isa, operation, before, after))
     others = OthersData(bench)

@@ -11,6 +11,9 @@ from harness.isa import CallSite
 
 SITE = "leaf"
 
+MOST_INSTRUCTIONS = 64
+"""The most instructions of a stub at which a CPU is stopped."""
+
 
 @check("C9i")
 def a_cpu_parked_at_each_word_of_a_site(bench: Bench) -> None:
@@ -55,26 +58,9 @@ def a_cpu_parked_in_the_stub(bench: Bench) -> None:
     """The tracers are switched off while a CPU is stopped at each instruction of the stub."""
     if not bench.kernel.PREEMPTION:
         return
-    stub = bench.code.stub
-    entered = False
-    for number in range(1, 64):
-        bench.fresh()
-        switch, site, isa = Switch(bench), bench.sites.of(SITE), bench.isa
-        switch.tracer(True)
-        switch.graph(True)
-        switch.sites(True, [site])
-        _run_into(bench, site, site.address)
-        here, delayed = site.address, False
-        for _ in range(number):
-            delayed = isa.cpu.has_delay_slot(bench.code.instruction(here))
-            here = bench.guest.debugger.step_instruction().address & isa.mask
-        if delayed:
-            # No CPU is ever stopped in a delay slot.
-            continue
-        inside = bench.image.function_at(here) == stub
-        if entered and not inside:
-            break
-        entered = entered or inside
+    for number, here in _stops_in_stub(bench).items():
+        switch, site = _all_on(bench)
+        _run_into(bench, site, here)
         with bench.fail_if_guest_dies("C10c"):
             switch.sites(False, [site])
             switch.tracer(False)
@@ -87,3 +73,33 @@ def a_cpu_parked_in_the_stub(bench: Bench) -> None:
             f"tracers were switched off under a CPU at {bench.image.symbolize(here)} "
             f"(instruction {number} of the call): {wrong_answer(bench.image, status)}",
         )
+
+
+def _all_on(bench: Bench) -> tuple[Switch, CallSite]:
+    """A fresh guest with both tracers, and one site that is on."""
+    bench.fresh()
+    switch, site = Switch(bench), bench.sites.of(SITE)
+    switch.tracer(True)
+    switch.graph(True)
+    switch.sites(True, [site])
+    return switch, site
+
+
+def _stops_in_stub(bench: Bench) -> dict[int, int]:
+    """Where a CPU can be stopped on its way through the stub, by the number of instructions."""
+    isa, stub = bench.isa, bench.code.stub
+    _, site = _all_on(bench)
+    _run_into(bench, site, site.address)
+    here, found, entered = site.address, {}, False
+    for number in range(1, MOST_INSTRUCTIONS):
+        delayed = isa.cpu.has_delay_slot(bench.code.instruction(here))
+        here = bench.guest.debugger.step_instruction().address & isa.mask
+        # No CPU is ever stopped in a delay slot.
+        if delayed:
+            continue
+        inside = bench.image.function_at(here) == stub
+        if entered and not inside:
+            break
+        entered = entered or inside
+        found[number] = here
+    return found

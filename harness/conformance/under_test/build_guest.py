@@ -168,6 +168,8 @@ class BuildGuest:
         power_on = self._watched if watched else self.power_on
         self._running = power_on(spec, self.variant.kernel)
         self._guest = self._running.__enter__()
+        # Otherwise gdb sets and removes all of them at each stop, and QEMU translates code anew.
+        self._guest.debugger.session.console("set breakpoint always-inserted on")
         self.registers = RegisterFile(self._guest.debugger, self.isa)
         return self._guest
 

@@ -46,7 +46,7 @@ class LiveCode:
     def text(self) -> bytes:
         """All text now."""
         where = self._image.text
-        return self._read(where.start, len(where))
+        return self._bench.guest.bulk.read(where.start, len(where))
 
     def of(self, site: CallSite) -> bytes:
         """The words of a call site now."""

@@ -48,7 +48,7 @@ class OthersData:
         return lines[:MANY]
 
     def _read(self) -> bytes:
-        return self._bench.guest.debugger.dump_memory(self._where.start, len(self._where))
+        return self._bench.guest.bulk.read(self._where.start, len(self._where))
 
 
 @lru_cache(maxsize=1)
