@@ -38,10 +38,8 @@ class Bench(SimpleNamespace):
             object_at=lambda address: "threads" if address < END else None,
         )
         self.guest = SimpleNamespace(
-            debugger=SimpleNamespace(
-                dump_memory=lambda _start, _size: bytes(self.memory),
-                read_register=lambda _name: THREADS,
-            )
+            bulk=SimpleNamespace(read=lambda _start, _size: bytes(self.memory)),
+            debugger=SimpleNamespace(read_register=lambda _name: THREADS),
         )
 
 
