@@ -62,6 +62,18 @@ def test_the_guest_with_the_oracle_is_kept(bench):
     assert not first.machine.alive
 
 
+def test_records_can_be_read_when_the_guest_was_replaced(bench):
+    with watch(bench) as watched:
+        watched.run()
+        guest = bench.guest
+        bench.fresh()
+        assert bench.guest is not guest
+        assert watched.oracle.records()
+    with watch(bench) as watched:
+        watched.run()
+        assert watched.oracle.records()
+
+
 def test_registers_are_known_until_something_changes_them(bench):
     bench.fresh()
     bench.call(bench.image.address_of("ftrace_dyn_arch_init"))

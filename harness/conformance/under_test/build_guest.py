@@ -77,6 +77,7 @@ class BuildGuest:
         self._guest: Guest | None = None
         self._other: _Started | None = None
         self._oracle: Oracle | None = None
+        self._until_end = ExitStack()
         self.registers: RegisterFile  # Of the guest, from its boot on.
         self._booting = False
         self.never_boots: NeverBoots | None = None  # How the guest of this build died at boot.
@@ -175,11 +176,11 @@ class BuildGuest:
 
     @contextmanager
     def _watched(self, spec: GuestSpec, kernel: Path) -> Iterator[Guest]:
-        with (
-            ScratchDirectory() as directory,
-            Oracle(self.image, directory.path, capacity=RECORDS) as self._oracle,
-            self.power_on(spec, kernel, plugins=[self._oracle.argument]) as guest,
-        ):
+        # Until the end: a check may look at the records when the guest has been replaced.
+        directory = self._until_end.enter_context(ScratchDirectory())
+        oracle = Oracle(self.image, directory.path, capacity=RECORDS)
+        self._oracle = self._until_end.enter_context(oracle)
+        with self.power_on(spec, kernel, plugins=[oracle.argument]) as guest:
             yield guest
 
     @contextmanager
@@ -222,6 +223,7 @@ class BuildGuest:
         self.close()
         _end(self._other)
         self._other = None
+        self._until_end.close()
 
     def _as_booted(self, memory: str) -> None:
         self.used.clear()
