@@ -11,7 +11,7 @@ from harness.conformance.variants import build_variant, suite_spec, variant_of
 from harness.errors import GuestError
 
 
-@pytest.fixture(scope="module", params=["aarch64-virt", "x86_64-q35-smp"])
+@pytest.fixture(scope="module", params=["aarch64-virt-smp", "mips-malta"])
 def variant(request):
     return build_variant(variant_of(suite_spec(request.param), DYNAMIC), DYNAMIC)
 
