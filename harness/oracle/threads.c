@@ -17,7 +17,7 @@ static struct thread *slots[MAX_SLOTS];	/* by the place of their structures in t
 static struct thread *found[MAX_THREADS];	/* without a table of structures: by their number */
 
 /* What an execution of the function that switches threads has accessed so far. */
-static struct {
+static struct switching {
 	uint64_t lowest;	/* of its stores */
 	bool loaded;
 } switching[MAX_CPUS];
@@ -29,6 +29,7 @@ static struct {
 	struct thread *running[MAX_CPUS];
 	struct thread *slots[MAX_SLOTS];
 	struct thread *found[MAX_THREADS];
+	struct switching switching[MAX_CPUS];
 	uint64_t nr_threads;
 	uint64_t threads[MAX_THREADS];
 } kept;
@@ -187,6 +188,7 @@ static void keep_threads(void)
 	memcpy(kept.running, running, sizeof(running));
 	memcpy(kept.slots, slots, sizeof(slots));
 	memcpy(kept.found, found, sizeof(found));
+	memcpy(kept.switching, switching, sizeof(switching));
 	kept.nr_threads = control->nr_threads;
 	memcpy(kept.threads, control->threads, sizeof(kept.threads));
 }
@@ -209,9 +211,9 @@ static void go_back(void)
 	memcpy(running, kept.running, sizeof(running));
 	memcpy(slots, kept.slots, sizeof(slots));
 	memcpy(found, kept.found, sizeof(found));
+	memcpy(switching, kept.switching, sizeof(switching));
 	control->nr_threads = kept.nr_threads;
 	memcpy(control->threads, kept.threads, sizeof(kept.threads));
-	memset(accessing, 0, sizeof(accessing));
 }
 
 /* All CPUs come here before they execute anything, and the first one does it. */
