@@ -36,9 +36,7 @@ class Breakpoints:
 
         Those of the last time that are asked for again are not set anew.
         """
-        for address in [*self._until]:
-            if address not in addresses:
-                self._drop(address)
+        self._drop_until(addresses)
         for address in addresses:
             if address not in self._until:
                 self._until[address] = self.insert(address)
@@ -46,12 +44,12 @@ class Breakpoints:
 
     def drop_until(self) -> None:
         """Delete the breakpoints of `until`, before the next command of the debugger."""
-        for address in [*self._until]:
-            self._drop(address)
+        self._drop_until(())
 
-    def _drop(self, address: int) -> None:
-        with suppress(HarnessError):
-            self.discard(self._until.pop(address))
+    def _drop_until(self, wanted: Sequence[int]) -> None:
+        for address in self._until.keys() - set(wanted):
+            with suppress(HarnessError):
+                self.discard(self._until.pop(address))
 
     def insert(self, place: int | str, temporary: bool = False) -> int:
         """Set a breakpoint at an address or at a function's first instruction; its number."""
