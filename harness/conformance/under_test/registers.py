@@ -71,9 +71,8 @@ class RegisterFile:
         )
         values = {}
         for entry in answer.get("register-values", []):
-            text = str(entry.get("value"))
             # A register that is a union has all its bits in the widest member.
-            digits = text[2:] if text.isalnum() else max(_HEX.findall(text), key=len, default="")
+            digits = max(_HEX.findall(str(entry.get("value"))), key=len, default="")
             name = self._names.get(int(entry.get("number", -1)))
             if digits and name:
                 values[name] = int(digits, 16)
