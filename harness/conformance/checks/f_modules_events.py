@@ -130,9 +130,12 @@ def events_of_modules(bench: Bench) -> None:
     features=("FUNCTION_GRAPH_TRACER",),
 )
 def graph_events_of_modules(bench: Bench) -> None:
-    """The graph tracer on every site of the modules: entries, exits, and the workload's results."""
+    """The graph tracer on every site of the modules, and on the kernel's function that calls them:
+    entries, exits, and the workload's results.
+    """
     with _loaded_and_watched(bench) as (watched, modules):
-        sites = sites_of(modules)
+        caller = next(site for site in bench.image.sites if site.function == RUN)
+        sites = [*sites_of(modules), caller]
         watched.switch.graph(True)
         watched.switch.sites(True, sites)
         bench.guest.tracer.clear()
@@ -140,6 +143,8 @@ def graph_events_of_modules(bench: Bench) -> None:
         own = {site.ip for site in sites}
         flow = [record for record in watched.oracle.flow() if record.site in own]
         expected = [(not isinstance(record, Call), record.site) for record in flow]
+        # It returns to a breakpoint, at which the record ends.
+        expected.append((True, caller.ip))
         every = [(leaves, site) for leaves, site, _ in watched.graph]
         # In a static guest the kernel's calls before and after the modules are traced too.
         static = bench.variant.name == STATIC_MODULES

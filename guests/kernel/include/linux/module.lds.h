@@ -14,12 +14,16 @@
 
 #include <asm/module.h>
 
-#define MODULE_SIZE		0x100000
+/*
+ * Modules begin anywhere in a megabyte, and two share an even and an odd one: a port may keep data
+ * for each megabyte, and must tell them apart.
+ */
+#define MODULE_SIZE		0x180000
 #define MODULE_ADDRESS		(MODULES_START + MODULES_OFFSET + MODULE_SLOT * MODULE_SIZE)
 
 /* Behind the kernel's own memory; there may be none. */
 #define KERNEL_MODULES						\
-	. = ALIGN(MODULE_SIZE);					\
+	. = ALIGN(2 * 0x100000);				\
 	__modules_start = .;
 
 /* For an arch: text before the first function. */
