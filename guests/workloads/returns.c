@@ -602,6 +602,10 @@ leave(__attribute__((unused)) int first, ...)
 ENDS_IN(call, leave(9, 8, 7, 6, 5, 4, 3, 2, 1, 0))
 BEHIND_WITH_A_FRAME(call)
 
+static void (*volatile leaves)(int, ...) __attribute__((noreturn)) = leave;
+ENDS_IN(pointer, leaves(9, 8, 7, 6, 5, 4, 3, 2, 1, 0))
+BEHIND(pointer)
+
 /* With nothing in the delay slot. */
 in_order void ends_in_return(void)
 {
@@ -618,7 +622,9 @@ BEHIND(site)
 
 traced bool check_behind(void)
 {
-	return behind_trap(behind_loop(behind_call(behind_return(behind_site(1))))) == 6;
+	int value = behind_call(behind_return(behind_site(1)));
+
+	return behind_trap(behind_loop(behind_pointer(value))) == 7;
 }
 
 /* Only a tracer of returns may have changed the address, to this one. */
