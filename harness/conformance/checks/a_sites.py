@@ -32,6 +32,9 @@ PATCHING = (
     *("ftrace_enable_ftrace_graph_caller", "ftrace_disable_ftrace_graph_caller"),
 )
 
+GRAPH_INIT = "ftrace_graph_arch_init"
+"""Prepares a port for the graph tracer; not all ports have it."""
+
 STUB_INSTRUCTIONS = 4
 """ftrace_stub must return within this many instructions, not counting nops."""
 
@@ -138,15 +141,25 @@ def _places(bench: Bench, addresses: Iterable[int]) -> list[str]:
 
 @check("C8h", layer=Layer.PATCHING)
 def nothing_is_patched_before_the_port_is_ready(bench: Bench) -> None:
-    """ftrace_dyn_arch_init() comes first and returns 0."""
+    """ftrace_dyn_arch_init() comes first and returns 0.
+
+    It, and what the port prepares for the graph tracer, write no data but the port's.
+    """
     with bench.set_aside():
         bench.boot()
+        if function := function_of(bench.image, GRAPH_INIT):
+            bench.run_to(GRAPH_INIT)
+            others = OthersData(bench, at_boot=True)
+            bench.run_to(return_address(bench.guest.debugger, bench.isa.abi))
+            written = others.changed()
+            message = f"{GRAPH_INIT} has written data that is not the port's"
+            bench.require("C8h", not written, message, lambda: function, OTHERS_DATA, data=written)
         bench.run_to("ftrace_dyn_arch_init")
         text = bench.image.text
         built = bench.image.read(text.start, len(text))
         lines = bench.code.difference(built, bench.code.text())
         bench.require("C8h", not lines, "text has changed before ftrace_dyn_arch_init", text=lines)
-        others = OthersData(bench)
+        others = OthersData(bench, at_boot=True)
         bench.run_to(return_address(bench.guest.debugger, bench.isa.abi))
         result = bench.registers.read()[bench.isa.abi.results[0]] & 0xFFFFFFFF
         written = others.changed()

@@ -14,34 +14,47 @@ BEHIND = 256
 OF_CPUS = "/smp.c"
 """Files with data of each CPU, which changes when a port waits for other CPUs."""
 
+STACK = 0x10000
+"""Bytes below the stack pointer that a call at boot may use."""
+
 MANY = 8
 """Maximum number of words reported."""
+
+PAGE = 4096
+"""Bytes that are compared at once."""
 
 
 class OthersData:
     """Everything from the kernel's text to the end of .bss, except the variables of the port, of
     `OF_CPUS`, and threads that other CPUs may run.
 
-    Stacks, the heap and the ring buffer are not included: they follow .bss.
+    Stacks, the heap and the ring buffer, which follow .bss, are included ``at_boot``, as long as
+    one CPU runs and without interrupts.
     """
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: Bench, *, at_boot: bool = False) -> None:
         self._bench = bench
         image = bench.image
         start = align_up(image.text.stop, image.isa.word_size)
-        self._where = range(start, image.address_of("__bss_stop") + BEHIND)
+        stop = image.address_of("__modules_start" if at_boot else "__bss_stop")
+        self._where = range(start, stop if at_boot else stop + BEHIND)
         self._own = [*_variables_of_port(image), *_other_threads(bench)]
+        if at_boot:
+            stack = bench.registers.read(bench.isa.abi.stack_register).popitem()[1]
+            self._own.append(range(stack - STACK & image.isa.mask, stack & image.isa.mask))
         self._before = self._read()
 
     def changed(self) -> list[str]:
         """The words that have changed since, with the variables that they are in."""
-        now, word = self._read(), self._bench.isa.word_size
-        if now == self._before:
-            return []
+        before, now, word = self._before, self._read(), self._bench.isa.word_size
+        pages = (range(at, min(at + PAGE, len(now))) for at in range(0, len(now), PAGE))
+        written = (
+            page for page in pages if before[page.start : page.stop] != now[page.start : page.stop]
+        )
         lines = []
-        for at in range(0, len(now), word):
+        for at in (at for page in written for at in page[::word]):
             address = self._where.start + at
-            was, new = self._before[at : at + word], now[at : at + word]
+            was, new = before[at : at + word], now[at : at + word]
             if was != new and not any(address in own for own in self._own):
                 name = self._bench.image.object_at(address) or "no variable"
                 lines.append(f"{address:#x} {name}: {was.hex()} -> {new.hex()}")
@@ -53,8 +66,13 @@ class OthersData:
 
 @lru_cache(maxsize=1)
 def _variables_of_port(image: RunningImage) -> list[range]:
-    """Cached, as all calls of one build need them."""
-    return image.variables_in(lambda file: port_file(file) is not None or file.endswith(OF_CPUS))
+    """Cached, as all calls of one build need them.
+
+    Of the port is also what the linker script reserves for it, ARCH_BSS.
+    """
+    reserved = range(image.address_of("__bss_start"), image.address_of("__arch_bss_stop"))
+    of_port = image.variables_in(lambda file: port_file(file) is not None or file.endswith(OF_CPUS))
+    return [reserved, *of_port]
 
 
 def _other_threads(bench: Bench) -> list[range]:

@@ -90,8 +90,9 @@
 	}							\
 	.bss : ALIGN(16) {					\
 		__bss_start = .;				\
-		EXCLUDE_FILE(*.user.o) *(.sbss .sbss.* .bss .bss.* COMMON) \
 		ARCH_BSS					\
+		__arch_bss_stop = .;				\
+		EXCLUDE_FILE(*.user.o) *(.sbss .sbss.* .bss .bss.* COMMON) \
 		. = ALIGN(16);					\
 		__bss_stop = .;					\
 	}
