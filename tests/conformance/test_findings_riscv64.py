@@ -10,6 +10,12 @@ def test_a_word_that_is_written_again_is_where_the_inline_function_was_called(ha
     has_line("riscv64-virt", mutants, ["C10b"], "C10b", function, "u32 old =")
 
 
+def test_half_of_a_distance_is_wrong_where_it_was_made(has_line):
+    """The branch behind it refuses other targets, and is right."""
+    mutants = ["range-of-the-lower-half"]
+    has_line("riscv64-virt", mutants, ["C9f"], "C9f", "encode_jal", "int offset =")
+
+
 @pytest.mark.parametrize(
     ("file", "old", "new", "clause", "function", "line"),
     [

@@ -175,7 +175,7 @@ def _targets(bench: Bench, site: CallSite, record: int) -> None:
         (high + 0x10000000, "C9f"),
     ]
     if isa.word_size == 8:
-        out.append((low + 0x100 + (1 << 32), "C9f"))  # Within reach by its lower half alone.
+        out.append((high - 0x100 + (1 << 32), "C9f"))  # Within reach by its lower half alone.
     for address, clause in out:
         target = address & isa.mask
         call = make_call, record, target

@@ -166,7 +166,7 @@ def _locate(
     if place is None and (left_alone or aspect in (REFUSAL, REACH)):
         place = constant_condition(bench, executed)
     if place is None and aspect == REACH:
-        place = _other_targets(bench, function, actions, executed)
+        place = search.half_distance() or _other_targets(bench, function, actions, executed)
     elif place is None and granted is not None:
         again = partial(_come_to, bench, function, actions)
         compared = search.compared() if search.is_refused and function in RECORD else None

@@ -73,6 +73,12 @@ class Search(WrittenWords):
             return self._answered("the code is as it has to be")
         return self._last_store()
 
+    def half_distance(self) -> Place | None:
+        """What made only the lower half of the distance to a target out of reach."""
+        made = self._half_distance()
+        how = "made the lower half of the distance, which is in reach"
+        return None if made is None else self._place(made, how, in_slot=True)
+
     def done_nothing(self) -> Place | None:
         """What made the answer of a call that wrote no code, if no decision was wrong.
 

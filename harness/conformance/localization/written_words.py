@@ -141,6 +141,27 @@ class WrittenWords(WatchedCall):
         distances = {target - at - more & isa.mask for at, target in wrong for more in behind}
         return self._first_held(lambda value: value & isa.mask in distances)
 
+    def _half_distance(self) -> int | None:
+        """The first step that made only the lower half of a distance between site and target.
+
+        None if a register held all of it, or the code calls the target, which is in an argument.
+        """
+        isa, calls, start = self._bench.isa, self._bench.code.calls, self.watched.start
+        old, new = ({*calls(start, text)} for text in (self._seen[0], self._seen[-1]))
+        arguments = [self._before.registers[name] & isa.mask for name in isa.abi.argument_registers]
+        half, behind = isa.mask >> 4 * isa.word_size, range(2 * isa.longest + 1)
+        distances = {
+            target - at - more & isa.mask
+            for at, called in new - old
+            for target in arguments
+            if target != called and not (target ^ called) & half
+            for more in behind
+        }
+        if not distances or self._first_held(lambda value: value & isa.mask in distances) is not None:
+            return None
+        lower = {distance & half for distance in distances}
+        return self._first_held(lambda value: value & half in lower)
+
     def _chosen(self) -> int | None:
         """The first step after which a register held an address that the code calls wrongly.
 
