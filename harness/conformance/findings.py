@@ -61,6 +61,11 @@ broken, the condition is tested wrongly."""
 UNTRACED = frozenset({"C3c", "C4b"})
 """Clauses about what a call without a tracer changes."""
 
+THE_SITE = "C2a"
+"""The clause about the address of the call site that a tracer gets."""
+FOUND_BY_SITE = frozenset({"C23b", "C23f"})
+"""Clauses about trampolines that the kernel's list function finds by that address."""
+
 OF_UNWINDERS = frozenset({"C12b", "C14b"})
 """Clauses about unwinding; their failures cannot cause other failures."""
 
@@ -290,6 +295,8 @@ def _follows(group: _Group, root: _Group) -> bool:
         if idle and any(failure.check == AFTER_BOOT for _, failure in root.told):
             return True
     if group.leading[0] == SHORT_WAY and root.spoils_untraced_calls:
+        return True
+    if group.clauses <= FOUND_BY_SITE and THE_SITE in root.clauses:
         return True
     known = [failure for _, failure in (*root.told, *root.followed)]
     same = [any(_same_way(failure, other) for other in known) for _, failure in group.told]

@@ -395,3 +395,10 @@ def test_a_refused_call_that_is_hijacked_is_no_matter_of_frame_pointers():
     dead = replace(refused, about=BOOT, place=None)
     boot = replace(dead, check="a-site-without-a-tracer")
     assert found(("C4f", dead), ("C3c", boot)) == [("C3c", ["C4f"])]
+
+
+def test_a_trampoline_that_the_kernel_finds_by_a_wrong_site_is_left_out():
+    site = failure("a-call", "a traced call of leaf: ip is not the call site", Layer.CALL)
+    left_out = failure("after-a-tracer", "a call of leaf: it was left out", Layer.CALL)
+    assert found(("C2a", site), ("C23b", left_out)) == [("C2a", ["C23b"])]
+    assert found(("C2b", site), ("C23b", left_out)) == [("C2b", []), ("C23b", [])]

@@ -29,7 +29,7 @@ from harness.conformance.under_test.traced_call import (
     free_registers,
     lay_out,
 )
-from harness.conformance.verdict import MANY_REGISTERS, Layer
+from harness.conformance.verdict import MANY_REGISTERS, REACH, Layer
 
 REGS = ("DYNAMIC_FTRACE_WITH_REGS",)
 REGS_STUB = "ftrace_regs_caller"
@@ -160,7 +160,9 @@ def from_one_stub_to_the_other(bench: Bench) -> None:
     )
     if bench.kernel.call_target == "any":
         far = out_of_reach(bench, isa.sites.call_address(site))
-        refused(bench, "C21d", site, (*modify, caller, far), "the new address is out of reach")
+        refused(
+            bench, "C21d", site, (*modify, caller, far), "the new address is out of reach", REACH
+        )
         refused(bench, "C21d", site, (*modify, far, other), "the old address is out of reach")
     for place in compared(bench, site, on):
         for spoiled, what in spoilt(isa, on, place):

@@ -15,7 +15,7 @@ from harness.conformance.under_test.selftests import Selftest
 from harness.conformance.under_test.switch import Switch
 from harness.conformance.under_test.traced_call import SELFTEST
 from harness.conformance.under_test.ways import Prepare
-from harness.conformance.verdict import RECORDS, Layer, Place
+from harness.conformance.verdict import REACH, RECORDS, Layer, Place
 from harness.isa import CallSite
 from harness.tracer import LIST_OPS, NOP_OPS
 
@@ -250,7 +250,9 @@ def requests_for_another_ops_that_are_refused(bench: Bench) -> None:
     refused(bench, "C22e", site, (*modify, other, caller), "the site calls another function")
     if bench.kernel.call_target == "any":
         far = out_of_reach(bench, bench.isa.sites.call_address(site))
-        refused(bench, "C22e", site, (*modify, caller, far), "the new address is out of reach")
+        refused(
+            bench, "C22e", site, (*modify, caller, far), "the new address is out of reach", REACH
+        )
         refused(bench, "C22e", site, (*modify, far, caller), "the old address is out of reach")
     on = bench.code.of(site)
     for place in compared(bench, site, on):
