@@ -28,11 +28,14 @@ def judge_records(retrace: Retrace, call: TracedCall, function: str, what: str) 
         found = [at for at in found if bench.image.function_at(at) != stub]
     found = found[: len(expected)]
     caller = _called_by(bench, call, function)
+    # The linked list is whole up to a wrong address behind which there are right ones.
+    wrong = [at for at, pair in enumerate(zip(found, expected, strict=False)) if len({*pair}) > 1]
+    stored = wrong[0] if len(wrong) == 1 and len(found) == len(expected) else None
     bench.require(
         "C14b",
         found == expected,
         f"{what}: from {function} an unwinder does not come to the function and its callers",
-        partial(_record, retrace, function, caller) if caller else None,
+        partial(_record, retrace, function, caller, stored) if caller else None,
         f"the frame record of {caller}" if caller else "",
         expected=[bench.image.symbolize(address) for address in expected],
         found=[bench.image.symbolize(address) for address in found],
@@ -59,9 +62,9 @@ def judge_records_at_return(retrace: Retrace, call: TracedCall, what: str) -> No
     )
 
 
-def _record(retrace: Retrace, function: str, caller: str) -> Place | None:
+def _record(retrace: Retrace, function: str, caller: str, wrong: int | None) -> Place | None:
     """Where the stub has made its frame record, or the stub."""
-    return retrace.record(function) or function_of(retrace.bench.image, caller)
+    return retrace.record(function, wrong) or function_of(retrace.bench.image, caller)
 
 
 def _called_by(bench: Bench, call: TracedCall, function: str) -> str:

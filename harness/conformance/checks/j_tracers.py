@@ -170,6 +170,11 @@ class _Acting:
         """Why the stub did not return to the address that the tracer has set."""
         return self._saved.not_put_back(self._abi.pc_register, PC, setter)
 
+    def not_returned(self) -> Place | None:
+        """Why the stub did not return to the function's caller."""
+        setter = "ftrace_override_function_with_return"
+        return self._saved.wrong_return() or self.other_way(setter)
+
     def other_registers(self, goal: int, names: Sequence[str]) -> Place | None:
         """Why these registers are wrong where the call leads to, ``goal``."""
         acting, saved, abi = Retrace(self.bench, self.prepare, goal=goal), self._saved, self._abi
@@ -259,8 +264,7 @@ def returned(bench: Bench, name: str, stub: str, clause: str) -> None:
     call = acting.begin()
     here = bench.run_to(call.caller, bench.sites.resumes(call.site))
     told = f"{name} was executed, and a tracer had returned for it"
-    place = partial(acting.other_way, "ftrace_override_function_with_return")
-    if bench.require(clause, here == call.caller, told, place):
+    if bench.require(clause, here == call.caller, told, acting.not_returned):
         kept = (*abi.saved, *abi.fixed, abi.stack_register)
         expected = {name: call.before[name] for name in kept} | {abi.results[0]: value}
         what = f"the return of a tracer for {name}"

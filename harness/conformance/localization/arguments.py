@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from harness.conformance.localization.stub_calls import StubCalls
 from harness.conformance.places import is_of_port, open_calls
 from harness.conformance.under_test.registers import base_of
-from harness.conformance.under_test.traced_call import PREPARE
+from harness.conformance.under_test.traced_call import PREPARE, Registers
 from harness.conformance.under_test.ways import TracedStep
 from harness.conformance.verdict import LAST, Place
 
@@ -41,6 +41,9 @@ class PassedArguments(StubCalls):
             beside = self._never_stored(before, steps, at, self.bench.isa.abi.general_registers)
             if beside is not None:
                 return beside
+            saved = self._saved_for_return(before, steps, at)
+            if saved is not None:
+                return self._place(steps, saved, f"saves what is in {register}", in_slot=True)
             ran = steps[at].ran
             made = f"{f'calls {ran}, which ' if ran else ''}made what is in {register}"
             in_slot = steps[at].registers.get(self.bench.isa.abi.return_register) != value
@@ -51,6 +54,33 @@ class PassedArguments(StubCalls):
             return self._argument_beside(function, register)
         wrote = f"wrote {register} last"
         return self._place(steps, max(changed, default=0), wrote, in_slot=True, calls=passed)
+
+    def _saved_for_return(
+        self, before: Registers, steps: Sequence[TracedStep], at: int
+    ) -> int | None:
+        """The stub's store of the return address which C code loads in a step.
+
+        It is that if the stub loads it back as the return address too.
+        """
+        name = self.bench.isa.abi.return_register
+        words = set(self._accesses(before, steps, at, stores=False))
+        if not name or not words or steps[at].ran or self._is_stub(steps[at]):
+            return None
+        _, _, every, _ = self._way(home=False)
+        put_back = (
+            words & {*self._accesses(before, every, later, stores=False)}
+            for later in range(at, len(every))
+            if self._is_stub(every[later]) and self._loads(every[later], name)
+        )
+        if not any(put_back):
+            return None
+        stores = (
+            earlier
+            for earlier in range(at)
+            if self._is_stub(steps[earlier])
+            and words & {*self._accesses(before, steps, earlier, stores=True)}
+        )
+        return max(stores, default=None)
 
     def never_stored(self, function: str) -> Place | None:
         """The stub's store beside a word that it loads as an argument, and nothing has stored."""

@@ -5,7 +5,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from harness.conformance.places import is_of_port, last_place
-from harness.conformance.under_test.registers import address_in
+from harness.conformance.under_test.registers import (
+    address_in,
+    base_of,
+    names_memory,
+    registers_in,
+)
 from harness.conformance.under_test.traced_call import BELOW, BELOW_STACK, HANDLER, Registers
 from harness.conformance.under_test.ways import TracedStep, Way, Ways
 from harness.conformance.verdict import LAST, Place
@@ -218,6 +223,18 @@ class Endings(Ways):
             where = address_in(code.disassembled(address), registers, isa)
             if where is not None and isa.cpu.is_store(code.linked(address)) == stores:
                 yield where
+
+    def _loads(self, step: TracedStep, register: str) -> bool:
+        """Whether an instruction loads a register."""
+        isa, code = self.bench.isa, self.bench.code
+        text = code.disassembled(step.address)
+        is_load = names_memory(text) and not isa.cpu.is_store(code.linked(step.address))
+        return is_load and register in registers_in(text, isa) and register != base_of(text, isa)
+
+    def _stored(self, before: Registers, step: TracedStep) -> Registers:
+        """The registers that a store names, without that of its address."""
+        isa, text = self.bench.isa, self.bench.code.disassembled(step.address)
+        return {one: before[one] for one in registers_in(text, isa) if one != base_of(text, isa)}
 
     def _is_code(self, address: int) -> bool:
         image = self.bench.image

@@ -4,11 +4,11 @@
 import re
 from collections.abc import Callable, Sequence
 
-from harness.conformance.localization.arguments import PassedArguments
 from harness.conformance.localization.conditions import constant_condition
+from harness.conformance.localization.stub_frames import StubFrames
 from harness.conformance.under_test.bench import Bench
 from harness.conformance.under_test.build_guest import START
-from harness.conformance.under_test.registers import base_of, names_memory, registers_in
+from harness.conformance.under_test.registers import registers_in
 from harness.conformance.under_test.traced_call import (
     LANDING,
     NotReached,
@@ -18,14 +18,14 @@ from harness.conformance.under_test.traced_call import (
     step_through,
 )
 from harness.conformance.under_test.ways import Prepare, TracedStep
-from harness.conformance.verdict import FRAMED, LAST, Place
+from harness.conformance.verdict import LAST, Place
 from harness.errors import GuestDied
 
 LEAST_ADDRESS = 0x1000
 """Lower values are likely to be in registers by chance."""
 
 
-class Retrace(PassedArguments):
+class Retrace(StubFrames):
     """A judged call, which is repeated in single steps if something is wrong with it."""
 
     def __init__(
@@ -100,6 +100,9 @@ class Retrace(PassedArguments):
     def last_write(self, names: Sequence[str], *, home: bool = False) -> Place | None:
         """The instruction that last wrote one of these registers."""
         before, _, steps, _ = self._way(home)
+        of_another = (self._saved_another(before, steps, name) for name in names)
+        if another := next(filter(None, of_another), None):
+            return another
         for at in range(len(steps) - 1, -1, -1):
             was = steps[at - 1].registers if at else before
             changed = [name for name in names if steps[at].registers[name] != was[name]]
@@ -114,6 +117,38 @@ class Retrace(PassedArguments):
                     or self._stub(steps, at, f"wrote {name} last", in_slot)
                 )
         return None
+
+    def _saved_another(
+        self, before: Registers, steps: Sequence[TracedStep], register: str
+    ) -> Place | None:
+        """The stub's store of a wrong value in the word that it loads into this register last.
+
+        It is that of another register, or of this one as the site has changed it.  None if the load
+        is wrong: the right value is stored elsewhere, or the word is loaded into another one too.
+        """
+        of_stub = [at for at, step in enumerate(steps) if self._is_stub(step)]
+        loads = [at for at in of_stub if self._loads(steps[at], register)]
+        value = steps[loads[-1]].registers[register] if loads else before[register]
+        words = {*self._accesses(before, steps, loads[-1], stores=False)} if loads else set()
+        used = [at for at in of_stub if words & {*self._accesses(before, steps, at, stores=False)}]
+        if value == before[register] or len(used) > 1:
+            return None
+        stored = {
+            at: self._stored(steps[at - 1].registers, steps[at])
+            for at in of_stub
+            if 0 < at < loads[-1] and any(self._accesses(before, steps, at, stores=True))
+        }
+        same = [at for at in stored if words & {*self._accesses(before, steps, at, stores=True)}]
+        saved = {name for at in same[-1:] for name, own in stored[at].items() if own == value}
+        if not saved:
+            return None
+        if register in saved:
+            is_wrong = steps[of_stub[0]].registers[register] == value
+            how = f"saves {register} as the site has left it"
+        else:
+            is_wrong = all(before[register] not in own.values() for own in stored.values())
+            how = f"saves {saved.pop()}, which is put back into {register}"
+        return self._place(steps, same[-1], how) if is_wrong else None
 
     def _not_moved_back(
         self, before: Registers, steps: Sequence[TracedStep], at: int, register: str
@@ -183,11 +218,22 @@ class Retrace(PassedArguments):
             )
         }
         # A jump may go where it leads.
-        later = [step for step in steps[at + 1 :] if self._went_on(step)]
+        is_store, linked = self.bench.isa.cpu.is_store, self.bench.code.linked
+        later = [
+            step
+            for step in steps[at + 1 :]
+            if self._went_on(step) and not is_store(linked(step.address))
+        ]
         if register not in beside or not put_back or self._names(later, register):
             return None
-        own = beside[register]
-        nearest = min(put_back, key=lambda name: (beside[name] > own, abs(beside[name] - own)))
+        own, word = beside[register], self._saved_at(before, steps[:at], register)
+
+        def distance(name: str) -> tuple[bool, int, bool, int]:
+            loaded = next(self._accesses(before, steps, put_back[name], stores=False), None)
+            of_words = 0 if word is None or loaded is None else abs(loaded - word)
+            return loaded is None, of_words, beside[name] > own, abs(beside[name] - own)
+
+        nearest = min(put_back, key=distance)
         how = f"puts back {nearest}, and not {register}"
         return self._place(steps, put_back[nearest], how, in_slot=True)
 
@@ -197,17 +243,19 @@ class Retrace(PassedArguments):
         frame = range(steps[at - 1].registers[stack], before[stack])
         return any(where in frame for where in self._accesses(before, steps, at, stores=False))
 
-    def _loads(self, step: TracedStep, register: str) -> bool:
-        """Whether an instruction loads a register."""
-        isa, code = self.bench.isa, self.bench.code
-        text = code.disassembled(step.address)
-        is_load = names_memory(text) and not isa.cpu.is_store(code.linked(step.address))
-        return is_load and register in registers_in(text, isa) and register != base_of(text, isa)
-
     def _saves(self, steps: Sequence[TracedStep], register: str) -> bool:
         """Whether the stub stores a register."""
         is_store, code = self.bench.isa.cpu.is_store, self.bench.code
         return self._names([one for one in steps if is_store(code.linked(one.address))], register)
+
+    def _saved_at(
+        self, before: Registers, steps: Sequence[TracedStep], register: str
+    ) -> int | None:
+        """The word in which the stub stored a register last; None if it did not."""
+        stores = (at for at, step in enumerate(steps) if self._saves([step], register))
+        last = max(stores, default=None)
+        words = () if last is None else self._accesses(before, steps, last, stores=True)
+        return next(iter(words), None)
 
     def _names(self, steps: Sequence[TracedStep], register: str) -> bool:
         """Whether an instruction of the stub names a register."""
@@ -242,34 +290,6 @@ class Retrace(PassedArguments):
         steps, size = self._way(home=False).steps, self.bench.isa.word_size
         word = steps[-1].above[offset : offset + size] if steps else b""
         return int.from_bytes(word, self.bench.image.byteorder) if len(word) == size else None
-
-    def record(self, function: str) -> Place | None:
-        """Where the stub made its frame record before it calls a C function.
-
-        If it made none, the last instruction in front of the call.
-        """
-        head = self.bench.isa.abi.frame_record
-        how = f"changed the frame pointer last before {function}"
-        made = None if head is None else self._changed_by_stub(head.register, function, how)
-        if head is None or made is not None:
-            return made
-        return self._before_call(function, head.register)
-
-    def begins_frame(self) -> Place | None:
-        """Where the stub changed the stack pointer first."""
-        steps = self._way(home=False).steps
-        made = self._stub_changes(steps, self.bench.isa.abi.stack_register)
-        return self._place(steps, made[0], "begins a frame", in_slot=True) if made else None
-
-    def frame(self, function: str) -> Place | None:
-        """Where the stub made its frame before it calls a C function."""
-        return self._changed_by_stub(self.bench.isa.abi.stack_register, function, FRAMED)
-
-    def _changed_by_stub(self, register: str, function: str, how: str) -> Place | None:
-        """The stub's last change of a register before a C function is entered."""
-        steps, _ = self._of_stub(function)
-        made = self._stub_changes(steps, register)
-        return self._place(steps, made[-1], how, in_slot=True) if made else None
 
     def hijack(self) -> Place | None:
         """The port's instruction that made the address of return_to_handler; None if none did.

@@ -31,6 +31,7 @@ Value = tuple[str, int]
 
 PC: Value = ("instruction_pointer", 0)
 RESULT: Value = ("return_value", 0)
+RETURN_ADDRESS: Value = ("return_address", 0)
 
 ACCESSORS = {
     "arguments": "ftrace_regs_get_argument",
@@ -80,6 +81,14 @@ class SavedRegisters(Retrace):
         if self._takes(register, word):
             return accessor_of(self.bench, setter, "does not set the word that the stub puts back")
         return self._return() if acting is None else acting.last_write((register,))
+
+    def wrong_return(self) -> Place | None:
+        """Where a wrong return address comes from that is in the frame; None if it is right."""
+        call = come_to(self.bench, self.prepare())
+        self.bench.run_to(self._function)
+        self.bench.run_to(return_address(self.bench.guest.debugger, self.bench.isa.abi))
+        found = self._told()[RETURN_ADDRESS]
+        return None if found == call.caller else self.wrong_value(RETURN_ADDRESS, found, ())
 
     def _getter(self, value: Value) -> Place | None:
         how = "does not return what the stub has saved"

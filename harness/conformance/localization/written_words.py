@@ -157,7 +157,10 @@ class WrittenWords(WatchedCall):
             if target != called and not (target ^ called) & half
             for more in behind
         }
-        if not distances or self._first_held(lambda value: value & isa.mask in distances) is not None:
+        if (
+            not distances
+            or self._first_held(lambda value: value & isa.mask in distances) is not None
+        ):
             return None
         lower = {distance & half for distance in distances}
         return self._first_held(lambda value: value & half in lower)
