@@ -61,10 +61,13 @@ broken, the condition is tested wrongly."""
 UNTRACED = frozenset({"C3c", "C4b"})
 """Clauses about what a call without a tracer changes."""
 
-THE_SITE = "C2a"
-"""The clause about the address of the call site that a tracer gets."""
-FOUND_BY_SITE = frozenset({"C23b", "C23f"})
-"""Clauses about trampolines that the kernel's list function finds by that address."""
+PRESUPPOSED = {
+    "C21e": {"C21c"},
+    "C23b": {"C2a"},
+    "C23f": {"C2a", "C23a", "C23b", "C23c"},
+}
+"""Clauses without which another one cannot hold: what is judged on a site of a module or under an
+interrupted CPU is right without that, and the kernel finds a trampoline by the ip that it gets."""
 
 OF_UNWINDERS = frozenset({"C12b", "C14b"})
 """Clauses about unwinding; their failures cannot cause other failures."""
@@ -296,7 +299,7 @@ def _follows(group: _Group, root: _Group) -> bool:
             return True
     if group.leading[0] == SHORT_WAY and root.spoils_untraced_calls:
         return True
-    if group.clauses <= FOUND_BY_SITE and THE_SITE in root.clauses:
+    if all(PRESUPPOSED.get(clause, set()) & root.clauses for clause in group.clauses):
         return True
     known = [failure for _, failure in (*root.told, *root.followed)]
     same = [any(_same_way(failure, other) for other in known) for _, failure in group.told]
