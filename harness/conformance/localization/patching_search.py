@@ -249,17 +249,29 @@ class Search(WrittenWords):
     def _with_operands_line(self, step: int, place: Place) -> Place:
         """The place at the line of an operand, if the instruction is in a delay slot.
 
-        Debug information gives an instruction there the line of its branch.
+        Debug information gives an instruction there the line of its branch.  If all operands were
+        made in delay slots too, it is the line of the store that the result is for.
         """
         if not self._in_slot(step):
             return place
         text = self._bench.code.disassembled(self._changes(step))
         made = (self._last_write(name, step) for name in registers_in(text, self._bench.isa)[1:])
         own = [at for at in made if at is not None and not self._in_slot(at)]
-        other = self._place(max(own), place.how) if own else None
+        at = max(own, default=self._stored_at(step, text))
+        other = None if at is None else self._place(at, place.how)
         if other is None or other.function != place.function:
             return place
         return replace(place, file=other.file, line=other.line, callers=other.callers)
+
+    def _stored_at(self, step: int, text: str) -> int | None:
+        """The first store of what a step has made; None if it is changed before."""
+        isa, code = self._bench.isa, self._bench.code
+        result = registers_in(text, isa)[:1]
+        for at in range(step + 1, len(self._steps)):
+            changes = self._changes(at)
+            if registers_in(code.disassembled(changes), isa)[:1] == result:
+                return at if isa.cpu.is_store(code.linked(changes)) else None
+        return None
 
     def _decided_for(self, step: int, place: Place) -> Place:
         """The place in the statement under the last decision, if that has the same text."""
