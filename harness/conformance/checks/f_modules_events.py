@@ -24,21 +24,26 @@ from harness.conformance.checks.f_modules import (
     sites_of,
     where_ip_was_made,
 )
+from harness.conformance.localization.decisions import last_decision
 from harness.conformance.localization.retrace import Retrace
 from harness.conformance.places import function_of
 from harness.conformance.registry import MODULES, STATIC_MODULES, check
 from harness.conformance.under_test.actions import MODULE_INIT
 from harness.conformance.under_test.bench import Bench
-from harness.conformance.under_test.live_modules import load_module
+from harness.conformance.under_test.live_modules import load_module, put_module
+from harness.conformance.under_test.single_step import steps_to
 from harness.conformance.under_test.switch import Switch
 from harness.conformance.under_test.traced_call import GRAPH_ENTER, prepare_of
 from harness.conformance.variants import LOADED
 from harness.conformance.verdict import Place
+from harness.debugger import return_address
 from harness.errors import GuestDied
 from harness.image import ModuleImage
 from harness.isa import CallSite
 from harness.kbuild import module_beside
 from harness.oracle import Call
+
+NOT_HIJACKED = "prepares the calls of modules, which are not hijacked as the kernel's are"
 
 
 @contextmanager
@@ -80,9 +85,22 @@ def _why_not_hijacked(bench: Bench, ip: int) -> Place | None:
     if GRAPH_ENTER in call.called or prepare not in call.called:
         return place
     is_told = call.site.ip in [value & bench.isa.mask for value in call.first(prepare).values()]
-    how = "prepares the calls of modules, which are not hijacked as the kernel's are"
-    prepares = function_of(bench.image, MODULE_INIT, how=how)
-    return prepares if is_told and prepares and _hijacks(bench, LEAF) else place
+    prepares = function_of(bench.image, MODULE_INIT, how=NOT_HIJACKED)
+    if not is_told or prepares is None or not _hijacks(bench, LEAF):
+        return place
+    return _decided_last(bench) or prepares
+
+
+def _decided_last(bench: Bench) -> Place | None:
+    """The port's last decision where it prepares a module; None if that takes too long."""
+    bench.fresh()
+    module = put_module(bench, LOADED[0])
+    bench.enter(bench.image.address_of("load_module"), module.this_module)
+    bench.run_to(MODULE_INIT)
+    end = return_address(bench.guest.debugger, bench.isa.abi)
+    executed = steps_to(bench, end)
+    came = executed[-1] == end & bench.isa.mask
+    return last_decision(bench, executed, f"decided last; it {NOT_HIJACKED}") if came else None
 
 
 def _hijacks(bench: Bench, name: str) -> bool:
