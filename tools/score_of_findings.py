@@ -144,11 +144,27 @@ def macros(texts: Mapping[str, str]) -> dict[str, list[tuple[str, range, set[str
     return found
 
 
+def statement(file: str, number: int, lines: list[str]) -> range:
+    """The numbers of a line and, in C, of those up to the end of brackets that it opens.
+
+    Debug information has a call at its first line.
+    """
+    end, is_open = number, 0
+    for line in lines[number - 1 :] if number and file.endswith((".c", ".h")) else ():
+        is_open += line.count("(") - line.count(")")
+        if is_open <= 0:
+            break
+        end += 1
+    return range(number, end + 1)
+
+
 def lines_of(file: str, number: int, texts: Mapping[str, str]) -> Iterator[tuple[str, int]]:
-    """A line, and those of the macros that it uses, directly or through others."""
-    yield file, number
+    """The lines of a statement, and those of macros that it uses, directly or through others."""
     known, lines = macros(texts), texts.get(file, "").splitlines()
-    words = set(re.findall(r"\w+", lines[number - 1])) if 0 < number <= len(lines) else set()
+    own = statement(file, number, lines)
+    yield from ((file, one) for one in own)
+    text = "\n".join(lines[one - 1] for one in own if 0 < one <= len(lines))
+    words = set(re.findall(r"\w+", text))
     used = list(words & known.keys())
     for name in used:
         for where, numbers, more in known[name]:
