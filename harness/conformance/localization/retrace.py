@@ -153,14 +153,20 @@ class Retrace(StubFrames):
     def _not_moved_back(
         self, before: Registers, steps: Sequence[TracedStep], at: int, register: str
     ) -> Place | None:
-        """The stub's return, if its last change of the stack pointer made a frame."""
+        """The stub's last instruction, if it has not given up the frame that it used."""
         was, now = (steps[at - 1].registers if at else before)[register], steps[at].registers
         if register != self.bench.isa.abi.stack_register or now[register] >= was:
             return None
-        cpu, code = self.bench.isa.cpu, self.bench.code
-        returns = [n for n, step in enumerate(steps) if cpu.is_return(code.linked(step.address))]
-        how = f"returned with {register} as it was lowered"
-        return self._stub(steps, returns[-1] if returns else len(steps) - 1, how, in_slot=False)
+        of_stub = [n for n in range(at + 1, len(steps)) if self._is_stub(steps[n])]
+        used = {
+            word
+            for number in of_stub
+            for stores in (False, True)
+            for word in self._accesses(before, steps, number, stores=stores)
+        }
+        if used.isdisjoint(range(now[register], was)):
+            return None
+        return self._place(steps, of_stub[-1], f"returned with {register} as it was lowered")
 
     def exchanged(self, names: Sequence[str]) -> Place | None:
         """The stub's last jump on the way in, if it has exchanged two registers."""
