@@ -62,12 +62,16 @@ UNTRACED = frozenset({"C3c", "C4b"})
 """Clauses about what a call without a tracer changes."""
 
 PRESUPPOSED = {
+    "C19a": {"C18d"},
+    "C19b": {"C18b"},
+    "C19c": {"C18c"},
     "C21e": {"C21c"},
     "C23b": {"C2a"},
     "C23f": {"C2a", "C23a", "C23b", "C23c"},
 }
-"""Clauses without which another one cannot hold: what is judged on a site of a module or under an
-interrupted CPU is right without that, and the kernel finds a trampoline by the ip that it gets."""
+"""Clauses without which another one cannot hold: what a tracer changes is where it reads it, what
+is judged on a site of a module or under an interrupted CPU is right without that, and the kernel
+finds a trampoline by the ip that it gets."""
 
 OF_UNWINDERS = frozenset({"C12b", "C14b"})
 """Clauses about unwinding; their failures cannot cause other failures."""
