@@ -62,16 +62,18 @@ UNTRACED = frozenset({"C3c", "C4b"})
 """Clauses about what a call without a tracer changes."""
 
 PRESUPPOSED = {
+    "C6b": {"C18c"},
     "C19a": {"C18d"},
     "C19b": {"C18b"},
     "C19c": {"C18c"},
     "C21e": {"C21c"},
+    "C22f": {"C18a", "C22a"},
     "C23b": {"C2a"},
     "C23f": {"C2a", "C23a", "C23b", "C23c"},
 }
-"""Clauses without which another one cannot hold: what a tracer changes is where it reads it, what
-is judged on a site of a module or under an interrupted CPU is right without that, and the kernel
-finds a trampoline by the ip that it gets."""
+"""Clauses without which another one cannot hold: what a tracer changes is where it reads it, the
+kernel reads the frame pointer there too, what is judged on a site of a module or under an
+interrupted CPU is right without that, and the kernel finds a trampoline by the ip that it gets."""
 
 OF_UNWINDERS = frozenset({"C12b", "C14b"})
 """Clauses about unwinding; their failures cannot cause other failures."""
@@ -188,7 +190,9 @@ def find(told: Sequence[Told], order: Sequence[str]) -> list[Finding]:
     follows from a failure of one call, or of an earlier check, if the workload uses the same path
     through the port.
     """
-    groups = sorted(_groups(told), key=lambda group: (group.at_boot, group.layer))
+    groups = _groups(told)
+    later = {group for group in groups if any(_presupposes(group, one) for one in groups)}
+    groups.sort(key=lambda group: (group.at_boot, group.layer, group in later))
     roots: list[_Group] = []
     for group in groups:
         root = next((other for other in roots if _follows(group, other)), None)
@@ -303,7 +307,7 @@ def _follows(group: _Group, root: _Group) -> bool:
             return True
     if group.leading[0] == SHORT_WAY and root.spoils_untraced_calls:
         return True
-    if all(PRESUPPOSED.get(clause, set()) & root.clauses for clause in group.clauses):
+    if _presupposes(group, root):
         return True
     known = [failure for _, failure in (*root.told, *root.followed)]
     same = [any(_same_way(failure, other) for other in known) for _, failure in group.told]
@@ -320,6 +324,11 @@ def _follows(group: _Group, root: _Group) -> bool:
         return False
     # A group has one cause: a part of it shows that, if nothing speaks for another one.
     return any(same) if died or group.leading[0] == root.leading[0] else all(same)
+
+
+def _presupposes(group: _Group, root: _Group) -> bool:
+    """Whether what a group is about presupposes a clause that the root breaks."""
+    return bool(PRESUPPOSED.get(group.leading[0], set()) & root.clauses)
 
 
 def _spoils_modules(root: _Group, group: _Group) -> bool:

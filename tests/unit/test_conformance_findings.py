@@ -402,3 +402,11 @@ def test_a_trampoline_that_the_kernel_finds_by_a_wrong_site_is_left_out():
     left_out = failure("after-a-tracer", "a call of leaf: it was left out", Layer.CALL)
     assert found(("C2a", site), ("C23b", left_out)) == [("C2a", ["C23b"])]
     assert found(("C2b", site), ("C23b", left_out)) == [("C2b", []), ("C23b", [])]
+
+
+def test_what_another_clause_presupposes_comes_first():
+    """The kernel compares frame pointers that it reads by the accessor of C18c."""
+    differs = failure("way-home", "a hijacked call of leaf: another frame pointer", Layer.CALL)
+    accessor = failure("given", "a call of leaf: the frame pointer in fregs", Layer.CALL)
+    assert found(("C6b", differs), ("C18c", accessor)) == [("C18c", ["C6b"])]
+    assert found(("C6b", differs), ("C18d", accessor)) == [("C6b", []), ("C18d", [])]
