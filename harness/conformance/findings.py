@@ -69,6 +69,7 @@ PRESUPPOSED = {
     "C21e": {"C21c"},
     "C22f": {"C18a", "C22a"},
     "C23b": {"C2a"},
+    "C23d": {"C22c"},
     "C23f": {"C2a", "C23a", "C23b", "C23c"},
 }
 """Clauses without which another one cannot hold: what a tracer changes is where it reads it, the
