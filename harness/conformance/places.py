@@ -225,7 +225,8 @@ def where_named(port: Path, place: Place, names: Collection[str]) -> Place:
     """The place that made an address, moved to the line that names it.
 
     That is the only line of its C function that has one of these names, or of a function that calls
-    it.  Compilers may give such an instruction the line where the address is used.
+    it, or of all C files.  Compilers may give such an instruction the line where the address is
+    used.
     """
     word = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in names))
     levels = (PortLine(place.file, place.line), *place.callers)
@@ -236,7 +237,16 @@ def where_named(port: Path, place: Place, names: Collection[str]) -> Place:
         found = [at for at in range(start, end) if word.search(lines[at])]
         if names and len(found) == 1 and own.line <= end:
             return replace(place, file=own.file, line=found[0] + 1, callers=place.callers[level:])
-    return place
+    every = [
+        (path.name, number)
+        for path in sorted(port.glob("*.c"))
+        for number, line in enumerate(lines_below(port, path.name), 1)
+        if names and word.search(line)
+    ]
+    if len(every) != 1:
+        return place
+    [(file, number)] = every
+    return replace(place, file=file, line=number, callers=levels)
 
 
 def outside_of_inline(image: RunningImage, place: Place) -> Place:

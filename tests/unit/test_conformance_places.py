@@ -239,3 +239,13 @@ def test_an_answer_is_made_where_its_function_returns(tmp_path: Path, line, foun
     (tmp_path / "ftrace.c").write_text(SLOTS)
     place = Place("modify", "ftrace.c", line, 0x1000, "mov", "made the answer")
     assert at_return(tmp_path, place).line == found
+
+
+def test_an_address_that_one_file_names_is_made_there(tmp_path):
+    (tmp_path / "ftrace.c").write_text("static int f(void)\n{\n\treturn set(ops());\n}\n")
+    (tmp_path / "ops.c").write_text("void *ops(void)\n{\n\treturn &list_ops;\n}\n")
+    place = Place("f", "ftrace.c", 3, 0, "add x2, x2, 8", "made the word")
+    moved = where_named(tmp_path, place, ["list_ops"])
+    assert (moved.file, moved.line, moved.callers) == ("ops.c", 3, (PortLine("ftrace.c", 3),))
+    (tmp_path / "again.c").write_text("void *again = &list_ops;\n")
+    assert where_named(tmp_path, place, ["list_ops"]) == place

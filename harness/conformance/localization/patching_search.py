@@ -8,7 +8,13 @@ from functools import partial
 from harness.conformance.findings import FETCHED, ORDERED, WHOLE
 from harness.conformance.localization.memory_path import COMPARED_BEFORE
 from harness.conformance.localization.written_words import WrittenWords
-from harness.conformance.places import at_return, merged_statement, outside_of_inline, port_file
+from harness.conformance.places import (
+    at_return,
+    merged_statement,
+    outside_of_inline,
+    port_file,
+    where_named,
+)
 from harness.conformance.under_test.registers import names_memory, registers_in
 from harness.conformance.verdict import (
     HALF_DONE,
@@ -94,7 +100,12 @@ class Search(WrittenWords):
         place = None if made is None else self._place(made, how, in_slot=True)
         # A function that reads a word, inline, is not wrong; what its caller does with it is.
         is_load = place is not None and names_memory(place.instruction)
-        return outside_of_inline(self._bench.image, place) if place and is_load else place
+        if place is None or made is None or is_load:
+            return place and outside_of_inline(self._bench.image, place)
+        # It may be the address of something, which is named elsewhere.
+        value = {self._registers(made + 1)[name] for name in self._named(made)[:1]}
+        names = [name for name, at in self._bench.image.symbols.items() if at in value]
+        return where_named(self._bench.variant.spec.port.directory, place, names)
 
     @property
     def _status(self) -> int:
