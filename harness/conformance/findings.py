@@ -70,7 +70,7 @@ PRESUPPOSED = {
     "C22f": {"C18a", "C22a"},
     "C23b": {"C2a"},
     "C23d": {"C22c"},
-    "C23f": {"C2a", "C23a", "C23b", "C23c"},
+    "C23f": {"C2a", "C22c", "C23a", "C23b", "C23c"},
 }
 """Clauses without which another one cannot hold: what a tracer changes is where it reads it, the
 kernel reads the frame pointer there too, what is judged on a site of a module or under an

@@ -9,7 +9,7 @@ from harness.conformance.registry import check
 from harness.conformance.under_test.bench import Bench
 from harness.conformance.under_test.single_step import site_calls
 from harness.conformance.under_test.switch import Switch
-from harness.conformance.verdict import HALF_DONE, REACH, REFUSAL, Layer
+from harness.conformance.verdict import HALF_DONE, REACH, RECORDS, REFUSAL, Layer
 from harness.isa import CallSite, Form, Isa
 
 SITE = "leaf"
@@ -45,7 +45,9 @@ def switching_every_site(bench: Bench) -> None:
             bench.require("M4d", kept, f"{site.function}: the delay slot has changed")
     other = set(bench.code.changed(off, on)) - inside
     lines = [f"{address:#x} {image.symbolize(address)}" for address in sorted(other)[:16]]
-    bench.require("C9d", not other, "other text than the sites has changed", text=lines)
+    about = RECORDS if other and bench.sites.strays else ""
+    message = "other text than the sites has changed"
+    bench.require("C9d", not other, message, None, about, text=lines)
     with bench.fail_if_guest_dies("C9a", "C9c"):
         switch.sites(False)
     back = bench.code.text()

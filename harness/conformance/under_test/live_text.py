@@ -136,6 +136,13 @@ class LiveSites:
         """``ip`` of every record of the guest, in its order."""
         return self._bench.guest.port.records()[1]
 
+    @property
+    def strays(self) -> list[int]:
+        """Those that are in functions and no call sites."""
+        known = {site.ip for site in self._image.sites}
+        others = (address for address in self.records if address not in known)
+        return [address for address in others if self._image.function_at(address) is not None]
+
     def write(self, sites: Iterable[CallSite], *, on: bool) -> None:
         """Write by the debugger what ftrace_make_call() or ftrace_make_nop() would write."""
         state = SiteState.CALL if on else SiteState.NOP
