@@ -174,7 +174,7 @@ import pytest
             ["C4g"],
             "C4g",
             "ftrace_graph_module_init",
-            "{",
+            "for (megabyte",
         ),
         # A right request is refused: what the site was compared with is wrong, or the branch is.
         ("mips-malta", "wrong-old-words", ["C9c"], "C9c", "ftrace_make_nop", "return opcode |"),

@@ -52,3 +52,9 @@ DECODES = "decode_prologue"
 )
 def test_what_is_decided_before_has_its_line(file, old, new, clause, function, line, has_line):
     has_line("mips-malta", [], [clause], clause, function, line, {file: (old, new)})
+
+
+def test_a_value_from_a_delay_slot_has_the_line_of_its_store(has_line):
+    """Debug information gives it the line of the loop in front of it."""
+    mutants, function = ["long-call-branch-too-long"], "modify_long_call"
+    has_line("mips-malta", mutants, ["M1b"], "M1b", function, "BRANCH | length")

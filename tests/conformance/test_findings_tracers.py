@@ -4,6 +4,7 @@
 import pytest
 
 ARGS, REGS, OPS = (f"aarch64-virt-{form}" for form in ("args", "regs", "call-ops"))
+RISCV_ARGS, RISCV_REGS = (f"riscv64-virt-{form}" for form in ("args", "regs"))
 STUB, UPDATE = "ftrace_caller", "ftrace_update_ftrace_func"
 
 
@@ -58,6 +59,12 @@ STUB, UPDATE = "ftrace_caller", "ftrace_update_ftrace_func"
             "arch_ftrace_set_direct_caller",
             "fregs->pc = addr",
         ),
+        # The stub's frame is there again, behind all that it is used for.
+        (OPS, "late-way-with-the-frame", "C23b", STUB, "sub\tsp, sp"),
+        # gcc gives the address the line of the inline function that stores it.
+        (OPS, "always-the-list-ops", "C22c", "ftrace_modify_call", "&ftrace_list_ops"),
+        # A frame record with the stub's return address for the function's; the macro saves both.
+        (RISCV_REGS, "caller-left-out-of-the-records", "C14b", STUB, "save_arguments"),
         (OPS, "half-of-the-result", "C24a", "return_to_handler", "stp\tx9, x1"),
     ],
 )
@@ -69,3 +76,32 @@ def test_calls_of_trampolines_follow_from_what_spoils_one(judged):
     """The stub takes the trampoline of an earlier call, whatever the order of the tracers."""
     _, [finding] = judged(OPS, ["no-late-way"], ["C23b", "C23e"])
     assert (finding.clause, finding.blocks) == ("C23b", ["C23e"])
+
+
+def test_a_wrong_return_address_is_wrong_where_it_was_stored(judged):
+    """Whoever reads it: the stub, the graph tracer, or a tracer that returns for the function."""
+    clauses = ["C8f", "C4d", "C18c", "C19c"]
+    _, [finding] = judged(RISCV_REGS, ["return-address-of-the-stub"], clauses)
+    assert (finding.clause, finding.blocks) == ("C8f", ["C4d", "C18c", "C19c"])
+    assert finding.place.function == STUB
+    assert finding.place.how == "saves ra as the site has left it"
+
+
+def test_a_register_that_is_not_loaded_back_is_beside_the_next_word(has_line):
+    """The stub stores from it again."""
+    mutants, clauses = ["static-chain-not-saved"], ["C1d", "C8f"]
+    has_line(RISCV_ARGS, mutants, clauses, "C8f", STUB, "ld\ta7")
+
+
+@pytest.mark.parametrize(
+    ("mutant", "clauses", "clause"),
+    [
+        ("frame-pointer-of-the-stub", ["C6b", "C18c"], "C18c"),
+        ("ip-of-the-first-word", ["C2a", "C23b"], "C2a"),
+        ("op-is-the-literals-address", ["C18a", "C22f"], "C18a"),
+        ("unaligned-functions-have-a-record", ["C7b", "C9d"], "C7b"),
+    ],
+)
+def test_what_another_clause_presupposes_is_the_finding(mutant, clauses, clause, judged):
+    _, [finding] = judged(OPS, [mutant], clauses)
+    assert finding.clause == clause
