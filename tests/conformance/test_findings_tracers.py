@@ -48,6 +48,7 @@ STUB, UPDATE = "ftrace_caller", "ftrace_update_ftrace_func"
         # Literals that are not written, or too late.
         (OPS, "modify-keeps-the-ops", "C22c", "ftrace_modify_call", "old == new ? 0"),
         (OPS, "no-barrier-behind-the-literal", "C22b", "ftrace_make_call", "ops);"),
+        (OPS, "another-ops-through-a-nop", "C22c", "change_site", "WRITE_ONCE"),
         # Trampolines that the stub comes to in another way, or not at all.
         (OPS, "no-early-way", "C23d", STUB, "sub\tsp, sp"),
         (OPS, "early-way-with-the-late-exchange", "C23a", STUB, "cbnz\tx17"),

@@ -115,12 +115,12 @@ def _judge(bench: Bench, operation: _Operation) -> None:
     for address, values in log.values.items():
         if address in literal or (operation.own and address not in operation.own):
             continue
+        shown = [line for value in values for line in bench.code.listing(address, value)]
         if address in operation.constant:
             message = f"{what}: the site was something else in between"
-            bench.require("C22c", len(values) == 1, message, found=values)
+            bench.require("C22c", len(values) == 1, message, found=shown)
             continue
         place = f"{address:#x} {bench.image.symbolize(address)}"
-        shown = [line for value in values for line in bench.code.listing(address, value)]
         bench.require(
             clause,
             _is_old_or_new(bench.isa, address, values),
