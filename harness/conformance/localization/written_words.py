@@ -14,6 +14,9 @@ from harness.conformance.verdict import Place
 _OFFSET = re.compile(r"-?\b(?:0x[0-9a-f]+|\d+)\b")
 """A number in a disassembled instruction."""
 
+HALF = (1 << 32) - 1
+"""The lower half of a register of 64 bits."""
+
 MOST_PARTS = 4
 """The most joins of parts of one word."""
 
@@ -144,17 +147,18 @@ class WrittenWords(WatchedCall):
     def _half_distance(self) -> int | None:
         """The first step that made only the lower half of a distance between site and target.
 
-        None if a register held all of it, or the code calls the target, which is in an argument.
+        None if a register held all of it, or the code calls the target, which is in an argument; or
+        where registers have no halves of 32 bits, as an ``int`` has.
         """
         isa, calls, start = self._bench.isa, self._bench.code.calls, self.watched.start
         old, new = ({*calls(start, text)} for text in (self._seen[0], self._seen[-1]))
         arguments = [self._before.registers[name] & isa.mask for name in isa.abi.argument_registers]
-        half, behind = isa.mask >> 4 * isa.word_size, range(2 * isa.longest + 1)
+        behind = range(2 * isa.longest + 1)
         distances = {
             target - at - more & isa.mask
             for at, called in new - old
             for target in arguments
-            if target != called and not (target ^ called) & half
+            if isa.mask > HALF and target != called and not (target ^ called) & HALF
             for more in behind
         }
         if (
@@ -162,8 +166,8 @@ class WrittenWords(WatchedCall):
             or self._first_held(lambda value: value & isa.mask in distances) is not None
         ):
             return None
-        lower = {distance & half for distance in distances}
-        return self._first_held(lambda value: value & half in lower)
+        lower = {distance & HALF for distance in distances}
+        return self._first_held(lambda value: value & HALF in lower)
 
     def _chosen(self) -> int | None:
         """The first step after which a register held an address that the code calls wrongly.

@@ -40,8 +40,9 @@ class OthersData:
         self._where = range(start, stop if at_boot else stop + BEHIND)
         self._own = [*_variables_of_port(image), *_other_threads(bench)]
         if at_boot:
-            stack = bench.registers.read(bench.isa.abi.stack_register).popitem()[1]
-            self._own.append(range(stack - STACK & image.isa.mask, stack & image.isa.mask))
+            name, mask = bench.isa.abi.stack_register, image.isa.mask
+            stack = bench.registers.read(name)[name]
+            self._own.append(range(stack - STACK & mask, stack & mask))
         self._before = self._read()
 
     def changed(self) -> list[str]:
