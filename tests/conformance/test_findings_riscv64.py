@@ -3,6 +3,8 @@
 
 import pytest
 
+REGS = "riscv64-virt-regs"
+
 
 def test_a_word_that_is_written_again_is_where_the_inline_function_was_called(has_line):
     """Reading the old word is right, and writing it again is not."""
@@ -78,3 +80,24 @@ def test_a_missing_instruction_is_beside_what_stands_there(lost, clause, line, h
 def test_a_small_fault_of_patching_has_its_line(old, new, clause, function, line, has_line):
     edits = {"ftrace.c": (old, new)}
     has_line("riscv64-virt-regs", [], [clause], clause, function, line, edits)
+
+
+def test_a_frame_record_is_wrong_where_its_return_address_was_stored(has_line):
+    """The stub's is there for the function's; a macro saves both."""
+    mutants, place = ["caller-left-out-of-the-records"], ("C14b", "ftrace_caller")
+    has_line(REGS, mutants, ["C14b"], *place, "save_arguments")
+
+
+def test_a_wrong_return_address_is_wrong_where_it_was_stored(judged):
+    """Whoever reads it: the stub, the graph tracer, or a tracer that returns for the function."""
+    clauses = ["C8f", "C4d", "C18c", "C19c"]
+    _, [finding] = judged(REGS, ["return-address-of-the-stub"], clauses)
+    assert (finding.clause, finding.blocks) == ("C8f", ["C4d", "C18c", "C19c"])
+    assert finding.place.function == "ftrace_caller"
+    assert finding.place.how == "saves ra as the site has left it"
+
+
+def test_a_register_that_is_not_loaded_back_is_beside_the_next_word(has_line):
+    """The stub stores from it again."""
+    mutants, clauses = ["static-chain-not-saved"], ["C1d", "C8f"]
+    has_line("riscv64-virt-args", mutants, clauses, "C8f", "ftrace_caller", "ld\ta7")

@@ -4,7 +4,6 @@
 import pytest
 
 ARGS, REGS, OPS = (f"aarch64-virt-{form}" for form in ("args", "regs", "call-ops"))
-RISCV_ARGS, RISCV_REGS = (f"riscv64-virt-{form}" for form in ("args", "regs"))
 STUB, UPDATE = "ftrace_caller", "ftrace_update_ftrace_func"
 
 
@@ -64,8 +63,6 @@ STUB, UPDATE = "ftrace_caller", "ftrace_update_ftrace_func"
         (OPS, "late-way-with-the-frame", "C23b", STUB, "sub\tsp, sp"),
         # gcc gives the address the line of the inline function that stores it.
         (OPS, "always-the-list-ops", "C22c", "ftrace_modify_call", "&ftrace_list_ops"),
-        # A frame record with the stub's return address for the function's; the macro saves both.
-        (RISCV_REGS, "caller-left-out-of-the-records", "C14b", STUB, "save_arguments"),
         (OPS, "half-of-the-result", "C24a", "return_to_handler", "stp\tx9, x1"),
     ],
 )
@@ -77,21 +74,6 @@ def test_calls_of_trampolines_follow_from_what_spoils_one(judged):
     """The stub takes the trampoline of an earlier call, whatever the order of the tracers."""
     _, [finding] = judged(OPS, ["no-late-way"], ["C23b", "C23e"])
     assert (finding.clause, finding.blocks) == ("C23b", ["C23e"])
-
-
-def test_a_wrong_return_address_is_wrong_where_it_was_stored(judged):
-    """Whoever reads it: the stub, the graph tracer, or a tracer that returns for the function."""
-    clauses = ["C8f", "C4d", "C18c", "C19c"]
-    _, [finding] = judged(RISCV_REGS, ["return-address-of-the-stub"], clauses)
-    assert (finding.clause, finding.blocks) == ("C8f", ["C4d", "C18c", "C19c"])
-    assert finding.place.function == STUB
-    assert finding.place.how == "saves ra as the site has left it"
-
-
-def test_a_register_that_is_not_loaded_back_is_beside_the_next_word(has_line):
-    """The stub stores from it again."""
-    mutants, clauses = ["static-chain-not-saved"], ["C1d", "C8f"]
-    has_line(RISCV_ARGS, mutants, clauses, "C8f", STUB, "ld\ta7")
 
 
 @pytest.mark.parametrize(
