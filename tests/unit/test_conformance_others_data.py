@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.conformance.under_test.others_data import BEHIND, STACK, OthersData
+from harness.conformance.under_test.others_data import BEHIND, BEHIND_AT_BOOT, STACK, OthersData
 
 THREADS, SIZE, NUMBER = 0x1000, 0x40, 4
 END = THREADS + SIZE * NUMBER
@@ -14,13 +14,12 @@ OF_PORT = range(END + 8, END + 16)
 RESERVED = range(END + 0x20, END + 0x28)
 """By the linker script."""
 STACK_TOP = BSS_STOP + 0x1000 + STACK
-MODULES = STACK_TOP + 0x1000
+END_AT_BOOT = BSS_STOP + BEHIND_AT_BOOT
 SYMBOLS = {
     "threads": THREADS,
     "__bss_start": RESERVED.start,
     "__arch_bss_stop": RESERVED.stop,
     "__bss_stop": BSS_STOP,
-    "__modules_start": MODULES,
 }
 
 
@@ -34,7 +33,7 @@ class Bench(SimpleNamespace):
     """A guest with threads and then other data, whose first thread is the current one."""
 
     def __init__(self, cpus):
-        self.memory = bytearray(MODULES - THREADS)
+        self.memory = bytearray(END_AT_BOOT + 8 - THREADS)
         self.config = SimpleNamespace(qemu=SimpleNamespace(smp=cpus))
         self.isa = SimpleNamespace(
             word_size=8,
@@ -93,7 +92,8 @@ def test_threads_of_other_cpus_and_the_port_own_variables_may_change(address, cp
         (STACK_TOP - STACK, False),
         (STACK_TOP - 1, False),
         (STACK_TOP, True),
-        (MODULES - 1, True),
+        (END_AT_BOOT - 1, True),
+        (END_AT_BOOT, False),
     ],
 )
 def test_at_boot_only_the_stack_may_change_behind_the_kernels_data(address, told):

@@ -14,6 +14,9 @@ BEHIND = 256
 OF_CPUS = "/smp.c"
 """Files with data of each CPU, which changes when a port waits for other CPUs."""
 
+BEHIND_AT_BOOT = 0x100000
+"""The same at boot, when nobody else writes there."""
+
 STACK = 0x10000
 """Bytes below the stack pointer that a call at boot may use."""
 
@@ -28,16 +31,16 @@ class OthersData:
     """Everything from the kernel's text to the end of .bss, except the variables of the port, of
     `OF_CPUS`, and threads that other CPUs may run.
 
-    Stacks, the heap and the ring buffer, which follow .bss, are included ``at_boot``, as long as
-    one CPU runs and without interrupts.
+    Stacks, the heap and the ring buffer follow .bss.  Their beginning is included ``at_boot``, as
+    long as one CPU runs and without interrupts.
     """
 
     def __init__(self, bench: Bench, *, at_boot: bool = False) -> None:
         self._bench = bench
         image = bench.image
         start = align_up(image.text.stop, image.isa.word_size)
-        stop = image.address_of("__modules_start" if at_boot else "__bss_stop")
-        self._where = range(start, stop if at_boot else stop + BEHIND)
+        stop = image.address_of("__bss_stop") + (BEHIND_AT_BOOT if at_boot else BEHIND)
+        self._where = range(start, stop)
         self._own = [*_variables_of_port(image), *_other_threads(bench)]
         if at_boot:
             name, mask = bench.isa.abi.stack_register, image.isa.mask
