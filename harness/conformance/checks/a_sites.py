@@ -13,7 +13,7 @@ from harness.conformance.registry import BOTH, DYNAMIC, MCOUNT_FORMS, check
 from harness.conformance.under_test.actions import MAKE_NOP, first_patching
 from harness.conformance.under_test.bench import Bench
 from harness.conformance.under_test.build_guest import CALL_RETURNS
-from harness.conformance.under_test.others_data import OthersData
+from harness.conformance.under_test.others_data import written_by_call
 from harness.conformance.under_test.single_step import AROUND
 from harness.conformance.under_test.switch import NO_TRACER
 from harness.conformance.verdict import BOOT, OTHERS_DATA, RECORDS, Layer, Place
@@ -149,9 +149,7 @@ def nothing_is_patched_before_the_port_is_ready(bench: Bench) -> None:
         bench.boot()
         if function := function_of(bench.image, GRAPH_INIT):
             bench.run_to(GRAPH_INIT)
-            others = OthersData(bench, at_boot=True)
-            bench.run_to(return_address(bench.guest.debugger, bench.isa.abi))
-            written = others.changed()
+            written = written_by_call(bench)
             message = f"{GRAPH_INIT} has written data that is not the port's"
             bench.require("C8h", not written, message, lambda: function, OTHERS_DATA, data=written)
         bench.run_to("ftrace_dyn_arch_init")
@@ -159,10 +157,8 @@ def nothing_is_patched_before_the_port_is_ready(bench: Bench) -> None:
         built = bench.image.read(text.start, len(text))
         lines = bench.code.difference(built, bench.code.text())
         bench.require("C8h", not lines, "text has changed before ftrace_dyn_arch_init", text=lines)
-        others = OthersData(bench, at_boot=True)
-        bench.run_to(return_address(bench.guest.debugger, bench.isa.abi))
+        written = written_by_call(bench)
         result = bench.registers.read()[bench.isa.abi.results[0]] & 0xFFFFFFFF
-        written = others.changed()
         # The kernel panics then, before it has a workload.
         message = f"ftrace_dyn_arch_init returned {result:#x}"
         bench.require("C8h", result == 0, message, partial(_answer_at_boot, bench), BOOT)

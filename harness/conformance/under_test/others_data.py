@@ -5,26 +5,24 @@ from functools import lru_cache
 
 from harness.conformance.places import port_file
 from harness.conformance.under_test.bench import Bench
+from harness.debugger import return_address
 from harness.image import RunningImage
 from harness.units import align_up
 
 BEHIND = 256
 """Bytes after .bss that are compared, to detect writes past its last variable."""
 
-OF_CPUS = "/smp.c"
-"""Files with data of each CPU, which changes when a port waits for other CPUs."""
-
 BEHIND_AT_BOOT = 0x100000
 """The same at boot, when nobody else writes there."""
+
+OF_CPUS = "/smp.c"
+"""Files with data of each CPU, which changes when a port waits for other CPUs."""
 
 STACK = 0x10000
 """Bytes below the stack pointer that a call at boot may use."""
 
 MANY = 8
 """Maximum number of words reported."""
-
-PAGE = 4096
-"""Bytes that are compared at once."""
 
 
 class OthersData:
@@ -50,15 +48,13 @@ class OthersData:
 
     def changed(self) -> list[str]:
         """The words that have changed since, with the variables that they are in."""
-        before, now, word = self._before, self._read(), self._bench.isa.word_size
-        pages = (range(at, min(at + PAGE, len(now))) for at in range(0, len(now), PAGE))
-        written = (
-            page for page in pages if before[page.start : page.stop] != now[page.start : page.stop]
-        )
+        now, word = self._read(), self._bench.isa.word_size
+        if now == self._before:
+            return []
         lines = []
-        for at in (at for page in written for at in page[::word]):
+        for at in range(0, len(now), word):
             address = self._where.start + at
-            was, new = before[at : at + word], now[at : at + word]
+            was, new = self._before[at : at + word], now[at : at + word]
             if was != new and not any(address in own for own in self._own):
                 name = self._bench.image.object_at(address) or "no variable"
                 lines.append(f"{address:#x} {name}: {was.hex()} -> {new.hex()}")
@@ -66,6 +62,13 @@ class OthersData:
 
     def _read(self) -> bytes:
         return self._bench.guest.bulk.read(self._where.start, len(self._where))
+
+
+def written_by_call(bench: Bench) -> list[str]:
+    """The same for a call at boot, at whose entry the guest is; it is at the return then."""
+    others = OthersData(bench, at_boot=True)
+    bench.run_to(return_address(bench.guest.debugger, bench.isa.abi))
+    return others.changed()
 
 
 @lru_cache(maxsize=1)
