@@ -24,19 +24,17 @@ from harness.conformance.checks.f_modules import (
     sites_of,
     where_ip_was_made,
 )
-from harness.conformance.localization.decisions import last_decision
+from harness.conformance.localization.decisions import decided_last
 from harness.conformance.localization.retrace import Retrace
 from harness.conformance.places import function_of
 from harness.conformance.registry import MODULES, STATIC_MODULES, check
 from harness.conformance.under_test.actions import MODULE_INIT
 from harness.conformance.under_test.bench import Bench
 from harness.conformance.under_test.live_modules import load_module, put_module
-from harness.conformance.under_test.single_step import steps_to
 from harness.conformance.under_test.switch import Switch
 from harness.conformance.under_test.traced_call import GRAPH_ENTER, prepare_of
 from harness.conformance.variants import LOADED
 from harness.conformance.verdict import Place
-from harness.debugger import return_address
 from harness.errors import GuestDied
 from harness.image import ModuleImage
 from harness.isa import CallSite
@@ -97,10 +95,7 @@ def _decided_last(bench: Bench) -> Place | None:
     module = put_module(bench, LOADED[0])
     bench.enter(bench.image.address_of("load_module"), module.this_module)
     bench.run_to(MODULE_INIT)
-    end = return_address(bench.guest.debugger, bench.isa.abi)
-    executed = steps_to(bench, end)
-    came = executed[-1] == end & bench.isa.mask
-    return last_decision(bench, executed, f"decided last; it {NOT_HIJACKED}") if came else None
+    return decided_last(bench, f"decided last; it {NOT_HIJACKED}")
 
 
 def _hijacks(bench: Bench, name: str) -> bool:

@@ -8,7 +8,7 @@ from itertools import islice
 
 from harness.conformance.places import is_of_port, question
 from harness.conformance.under_test.bench import Bench
-from harness.conformance.under_test.single_step import single_step
+from harness.conformance.under_test.single_step import single_step, steps_to
 from harness.conformance.verdict import Place
 from harness.debugger import return_address
 from harness.errors import GdbError, GuestError
@@ -60,6 +60,17 @@ def last_decision(bench: Bench, executed: Sequence[int], how: str) -> Place | No
     """The port's last conditional branch among these steps, but for the last one."""
     branch = next(_branches(bench, executed), None)
     return None if branch is None else question(bench.image, executed[: branch + 1], how)
+
+
+def decided_last(bench: Bench, how: str) -> Place | None:
+    """The port's last decision in a call at whose entry the guest is; None if that takes too long.
+
+    The guest has come to the end of the call then.
+    """
+    end = return_address(bench.guest.debugger, bench.isa.abi)
+    executed = steps_to(bench, end)
+    came = executed[-1] == end & bench.isa.mask
+    return last_decision(bench, executed, how) if came else None
 
 
 def further_targets(bench: Bench, target: int) -> Iterator[int]:

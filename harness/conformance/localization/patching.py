@@ -11,8 +11,8 @@ from harness.conformance.findings import aspect_of
 from harness.conformance.localization.byte_search import ByteSearch
 from harness.conformance.localization.conditions import constant_condition
 from harness.conformance.localization.decisions import (
+    decided_last,
     further_targets,
-    last_decision,
     parting,
     wrong_decision,
 )
@@ -32,7 +32,7 @@ from harness.conformance.under_test.bench import Bench
 from harness.conformance.under_test.build_guest import CALL_RETURNS, PANIC, START
 from harness.conformance.under_test.live_modules import know_module
 from harness.conformance.under_test.others_data import OthersData
-from harness.conformance.under_test.single_step import AROUND, single_step, steps_to
+from harness.conformance.under_test.single_step import AROUND, single_step
 from harness.conformance.under_test.watched_call import WatchedStep
 from harness.conformance.verdict import CALLED, OTHERS_DATA, REACH, REFUSAL, WORDS, Evidence, Place
 from harness.debugger import return_address
@@ -108,11 +108,8 @@ def _not_prepared(bench: Bench, actions: Actions) -> Place | None:
     if start is None or not is_of_port(bench.image, start):
         return None
     _come_to(bench, MODULE_INIT, actions)
-    end = return_address(bench.guest.debugger, bench.isa.abi)
-    executed = steps_to(bench, end)
-    if executed[-1] != end & bench.isa.mask or not bench.registers.read(result)[result] & STATUS:
-        return None
-    return last_decision(bench, executed, "decided last, and refused the module")
+    place = decided_last(bench, "decided last, and refused the module")
+    return place if bench.registers.read(result)[result] & STATUS else None
 
 
 def locate_refusal(bench: Bench) -> Place | None:
