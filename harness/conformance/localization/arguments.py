@@ -63,24 +63,19 @@ class PassedArguments(StubCalls):
         It is that if the stub loads it back as the return address too.
         """
         name = self.bench.isa.abi.return_register
-        words = set(self._accesses(before, steps, at, stores=False))
-        if not name or not words or steps[at].ran or self._is_stub(steps[at]):
+        word = next(self._accesses(before, steps, at, stores=False), None)
+        if not name or word is None or steps[at].ran or self._is_stub(steps[at]):
             return None
         _, _, every, _ = self._way(home=False)
         put_back = (
-            words & {*self._accesses(before, every, later, stores=False)}
+            word in self._accesses(before, every, later, stores=False)
             for later in range(at, len(every))
             if self._is_stub(every[later]) and self._loads(every[later], name)
         )
         if not any(put_back):
             return None
-        stores = (
-            earlier
-            for earlier in range(at)
-            if self._is_stub(steps[earlier])
-            and words & {*self._accesses(before, steps, earlier, stores=True)}
-        )
-        return max(stores, default=None)
+        stores = self._stores_by_distance(before, steps[:at], word)
+        return max(stores.get(0, ()), default=None)
 
     def never_stored(self, function: str) -> Place | None:
         """The stub's store beside a word that it loads as an argument, and nothing has stored."""

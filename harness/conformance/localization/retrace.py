@@ -127,19 +127,22 @@ class Retrace(StubFrames):
         is wrong: the right value is stored elsewhere, or the word is loaded into another one too.
         """
         of_stub = [at for at, step in enumerate(steps) if self._is_stub(step)]
-        loads = [at for at in of_stub if self._loads(steps[at], register)]
-        value = steps[loads[-1]].registers[register] if loads else before[register]
-        words = {*self._accesses(before, steps, loads[-1], stores=False)} if loads else set()
-        used = [at for at in of_stub if words & {*self._accesses(before, steps, at, stores=False)}]
-        if value == before[register] or len(used) > 1:
+        load = max((at for at in of_stub if self._loads(steps[at], register)), default=0)
+        value = steps[load].registers[register] if load else before[register]
+        word = next(self._accesses(before, steps, load, stores=False), None) if load else None
+        if value == before[register] or word is None:
+            return None
+        used = [at for at in of_stub if word in self._accesses(before, steps, at, stores=False)]
+        stores = self._stores_by_distance(before, steps[:load], word)
+        same = stores.get(0, [])
+        if len(used) > 1 or not same:
             return None
         stored = {
-            at: self._stored(steps[at - 1].registers, steps[at])
-            for at in of_stub
-            if 0 < at < loads[-1] and any(self._accesses(before, steps, at, stores=True))
+            at: self._stored(steps[at - 1].registers if at else before, steps[at])
+            for every in stores.values()
+            for at in every
         }
-        same = [at for at in stored if words & {*self._accesses(before, steps, at, stores=True)}]
-        saved = {name for at in same[-1:] for name, own in stored[at].items() if own == value}
+        saved = {name for name, own in stored[same[-1]].items() if own == value}
         if not saved:
             return None
         if register in saved:
