@@ -106,7 +106,10 @@ class RunningImage(Image):
 
     def _merge(self) -> None:
         symbols, functions = self._own
-        every = [dict(symbols), *(dict(image.symbols) for image in self._loaded)]
-        self.symbols = MappingProxyType(dict(ChainMap(*every)))
-        also = [function for image in self._loaded for function in image.functions]
-        self.functions = sorted([*functions, *also], key=lambda function: function.address)
+        if self._modules:
+            every = [dict(symbols), *(dict(image.symbols) for image in self._loaded)]
+            symbols = MappingProxyType(dict(ChainMap(*every)))
+            also = [function for image in self._loaded for function in image.functions]
+            functions = sorted([*functions, *also], key=lambda function: function.address)
+        # Without modules these are the kernel's own objects: what was computed from them holds.
+        self.symbols, self.functions = symbols, functions

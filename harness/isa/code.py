@@ -103,12 +103,11 @@ class Code(ABC):
         Unknown instructions are listed as ``.word``.  An incomplete one at the end is left out.
         """
         listing: list[Instruction] = []
-        end = sum(map(len, self.split(code)))
         offset = 0
-        while offset < end:
+        while True:
             where = address + offset & self.mask
             for at, size, mnemonic, operands in self._disassembler.disasm_lite(
-                code[offset:end], where
+                code[offset:], where
             ):
                 text = self._text(at & self.mask, mnemonic, operands)
                 call = self.direct_call.fullmatch(text)
@@ -116,13 +115,15 @@ class Code(ABC):
                 bytes_ = code[offset : offset + size]
                 listing.append(Instruction(at & self.mask, bytes_, text, calls))
                 offset += size
-            if offset < end:
-                # capstone stops at an invalid instruction.
-                unknown = code[offset : offset + self.size_of(code[offset:])]
-                text = f".{_NAMES.get(len(unknown), 'short')} "
-                text += f"0x{self.value(unknown):0{2 * len(unknown)}x}"
-                listing.append(Instruction(address + offset & self.mask, unknown, text))
-                offset += len(unknown)
+            # capstone stops at an invalid instruction, and at an incomplete one.
+            left = code[offset:]
+            if len(left) < self.unit or self.size_of(left) > len(left):
+                break
+            unknown = left[: self.size_of(left)]
+            text = f".{_NAMES.get(len(unknown), 'short')} "
+            text += f"0x{self.value(unknown):0{2 * len(unknown)}x}"
+            listing.append(Instruction(address + offset & self.mask, unknown, text))
+            offset += len(unknown)
         return listing
 
     def _text(self, address: int, mnemonic: str, operands: str) -> str:

@@ -101,6 +101,7 @@ def test_what_is_loaded_is_a_part_of_the_image(kind: Kind) -> None:
     assert symbols.lookup(module.symbols["_end"] + 64) is None
     image.remove_module("net")
     assert alone == (image.kallsyms(), image.sites, dict(image.symbols), image.functions)
+    assert image.functions is alone[3], "what was computed from them still holds"
     assert image.module_at(send) == ""
 
 

@@ -13,6 +13,7 @@ from harness.isa.mips.linux import MipsLinux
 from harness.isa.mips.sites import MipsSites
 
 _EF_MIPS_ABI2 = 0x20
+_NEGATIVE = re.compile(r"-0x[0-9a-f]{5,}")
 
 
 class Mips(Isa):
@@ -41,8 +42,6 @@ class Mips(Isa):
 
     def _text(self, address: int, mnemonic: str, operands: str) -> str:
         # capstone prints 64-bit branch targets as negative numbers; no immediate has 5 digits.
-        return super()._text(
-            address,
-            mnemonic,
-            re.sub(r"-0x[0-9a-f]{5,}", lambda target: self.hex(int(target[0], 16)), operands),
-        )
+        if "-0x" in operands:
+            operands = _NEGATIVE.sub(lambda target: self.hex(int(target[0], 16)), operands)
+        return super()._text(address, mnemonic, operands)

@@ -221,9 +221,12 @@ class MipsSites(Sites):
     def find_calls(self, listing: Sequence[Instruction], mcount: int) -> Iterator[int]:
         """Direct calls, and calls through a register that is loaded with the address."""
         loads = Loads()
+        by_register = any(one.text.startswith("jalr ") for one in listing)
         for one in listing:
             if one.calls == mcount:
                 yield one.address
+            if not by_register:
+                continue
             mnemonic, _, operands = one.text.partition(" ")
             value = loads.values.get(operands) if mnemonic == "jalr" else None
             if value is not None and value & self.code.mask == mcount:
