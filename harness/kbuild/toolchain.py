@@ -2,6 +2,8 @@
 """The toolchain of a build: its presence and its versions."""
 
 import os
+from functools import cache
+from pathlib import Path
 
 from harness.config import MachineConfig
 from harness.errors import HostError
@@ -22,16 +24,21 @@ def toolchain_identity(config: MachineConfig) -> list[str]:
 def tools_identity(prefix: str, package: str, compiler: str, compiler_package: str) -> list[str]:
     """The same for a prefix of as and ld, and a compiler; packages are named in errors."""
     find_program("make", "make")
+    wanted = [
+        (compiler, compiler_package, "-v"),
+        (f"{prefix}as", package, "--version"),
+        (f"{prefix}ld", package, "--version"),
+    ]
     answers = []
-    find_program(compiler, compiler_package)
-    answers.append(_answer(compiler, "-v"))
-    for program, argument in (("as", "--version"), ("ld", "--version")):
-        find_program(prefix + program, package)
-        answers.append(_answer(prefix + program, argument))
+    for program, its_package, argument in wanted:
+        file = Path(find_program(program, its_package)).stat()
+        answers.append(_answer(program, argument, (file.st_dev, file.st_ino, file.st_mtime_ns)))
     return answers
 
 
-def _answer(program: str, argument: str) -> str:
+@cache
+def _answer(program: str, argument: str, file: tuple[int, int, int]) -> str:
+    """What a program prints; ``file`` is its device, inode and time of change."""
     try:
         result = run(
             [program, argument], ANSWER_DEADLINE, environment={**os.environ, "LC_ALL": "C"}
