@@ -14,7 +14,7 @@ from harness.debugger.frames import Frames
 from harness.debugger.memory import SMALL_READ, SMALL_WRITE, Memory, TransferFile
 from harness.debugger.records import MiRecord
 from harness.debugger.registers import Registers
-from harness.debugger.session import DEADLINE, MiSession
+from harness.debugger.session import DEADLINE, MiSession, console_command
 from harness.debugger.state import Stop, Thread, frame_address, number, stop_from
 from harness.debugger.symbols import GdbSymbols
 from harness.debugger.threads import Threads
@@ -330,8 +330,9 @@ class Debugger:
         self._need_stopped("look at the new state")
         self._threads.renumbered()
         self._touched()
-        self.session.console("maintenance flush register-cache")
-        self._threads.select(1)
+        self.session.post(console_command("maintenance flush register-cache"))
+        self.session.post("-thread-select 1")
+        self._threads.selected = 1
         self.stop = Stop("moved", None, 1, self._threads.all()[0].pc, None)
         return self.stop
 
