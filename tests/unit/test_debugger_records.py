@@ -4,6 +4,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pygdbmi.gdbmiparser import parse_response
 
 from harness.debugger.records import Kind, MemoryBlock, parse_record
 from harness.debugger.state import Stop, stop_from
@@ -102,6 +103,19 @@ def test_error_is_unescaped():
 def test_streams_and_others(line, kind, text):
     record = parse_record(line)
     assert (record.kind, record.text) == (kind, text)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [r"\n", r"\t", r"\r", r"\"", r"\\", r"\033", "a", "n", "u", "{", "é", "\x01"]
+        )
+    )
+)
+def test_a_stream_has_the_text_that_pygdbmi_reads(pieces):
+    line = f'~"{"".join(pieces)}"'
+    assert parse_record(line.encode()).text == parse_response(line)["payload"]
 
 
 def test_memory_is_bytes():
