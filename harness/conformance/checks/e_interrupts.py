@@ -283,8 +283,9 @@ def _interrupt_each(bench: Bench, goal: int, tracer: str, met: list[int]) -> Ite
     isa, debugger, functions = bench.isa, bench.guest.debugger, _functions(bench, KERNEL)
     here = debugger.read_register(isa.abi.pc_register) & isa.mask
     mask = isa.cpu.interrupt_mask(_status(bench))
+    text = bench.code.text()
     for _ in range(MOST_STEPS):
-        delayed = isa.cpu.has_delay_slot(bench.code.instruction(here))
+        delayed = isa.cpu.has_delay_slot(bench.code.instruction_in(text, here))
         if here in functions:
             here, delayed = bench.run_to(return_address(debugger, isa.abi)), False
         else:

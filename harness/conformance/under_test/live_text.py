@@ -56,6 +56,13 @@ class LiveCode:
         """The instruction at an address now."""
         return self._isa.split(self._read(address, self._isa.longest))[0]
 
+    def instruction_in(self, text: bytes, address: int) -> bytes:
+        """The same in a copy of all `text`; in memory if the address is elsewhere."""
+        at = address - self._image.text.start
+        if not 0 <= at < len(text):
+            return self.instruction(address)
+        return self._isa.split(text[at : at + self._isa.longest])[0]
+
     def slot(self, address: int) -> bytes:
         """The instructions of a slot now."""
         size, found = self._isa.sites.slot_size, b""
