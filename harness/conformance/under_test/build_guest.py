@@ -45,6 +45,16 @@ class Variant:
         return self.spec.features
 
 
+_SETTINGS = (
+    # Otherwise gdb sets and removes all breakpoints at each stop, and QEMU translates code anew.
+    "set breakpoint always-inserted on",
+    # Nobody reads these at a stop.
+    "set print frame-info location",
+    "set print frame-arguments none",
+    "set print entry-values no",
+)
+
+
 class _Started(NamedTuple):
     """A guest that runs, or is kept for later."""
 
@@ -169,8 +179,7 @@ class BuildGuest:
         power_on = self._watched if watched else self.power_on
         self._running = power_on(spec, self.variant.kernel)
         self._guest = self._running.__enter__()
-        # Otherwise gdb sets and removes all of them at each stop, and QEMU translates code anew.
-        self._guest.debugger.session.console("set breakpoint always-inserted on")
+        self._guest.debugger.session.console(*_SETTINGS)
         self.registers = RegisterFile(self._guest.debugger, self.isa)
         return self._guest
 
