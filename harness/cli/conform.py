@@ -95,64 +95,68 @@ def conform(
     judged with a fault in it, which has to be found: the exit status is 1 if one is not.  Failures
     that are expected do not count.
     """
-    from harness.conformance.expect_writer import written
-    from harness.conformance.expected import apply_expected
-    from harness.conformance.reports.colours import coloured
-    from harness.conformance.reports.listing import add_listings
-    from harness.conformance.reports.report import as_json, as_junit
-    from harness.conformance.reports.summary import summary_lines
-    from harness.conformance.run import conform as judge
+    from harness.process import workers
 
-    _check_clauses(clauses)
-    chosen = _judged(configs, port, clauses, cflags)
-    if next_only and (mutants or json_file or junit_file or pages or new_file):
-        raise UsageError(
-            "--next goes with -c, --port, --clause, --cflags and --expect only",
-            "Leave it out for a whole report.",
-        )
-    if enter and (mutants or json_file or junit_file or pages or new_file or next_only):
-        raise UsageError(
-            "--replay goes with -c, --port, --clause, --cflags and --expect only",
-            "Leave it out for a whole report.",
-        )
-    if enter:
-        from harness.replay import check_replayable
+    # They import the same as this process, at the same time.
+    with workers("" if mutants or next_only else "harness.conformance.run") as pool:
+        from harness.conformance.expect_writer import written
+        from harness.conformance.expected import apply_expected
+        from harness.conformance.reports.colours import coloured
+        from harness.conformance.reports.listing import add_listings
+        from harness.conformance.reports.report import as_json, as_junit
+        from harness.conformance.reports.summary import summary_lines
+        from harness.conformance.run import conform as judge
 
-        if len(chosen) != 1:
-            raise UsageError("--replay goes into one guest", "Name its config: -c CONFIG.")
-        check_replayable(chosen[0])
-    if mutants:
-        others = port or cflags or clauses or junit_file or expect_file or new_file
-        sys.exit(_kill(chosen, mutants, json_file, pages, others))
-    expected = _expected(chosen, expect_file, new_file)
-    command = ["harness", "conform", *(["--port", port] if port else [])]
-    command += [f"--cflags={shlex.join(cflags)}"] if cflags else []
-    if next_only:
-        sys.exit(_next(chosen, clauses, expected, command))
-    reports: list[Report] = []
-    with (
-        _pages(pages) as write_page,
-        _outputs(json_file, junit_file, new_file) as (write_json, write_junit, write_expected),
-    ):
-        with progress() as tell:
-            for report, spec in zip(judge(chosen, clauses, tell), chosen, strict=True):
-                known = expected.get(spec.port.directory)
-                if known is not None and new_file is None:
-                    apply_expected(report, known)
-                if json_file is not None or write_page is not None:
-                    add_listings(report.findings, spec)
-                reports.append(report)
-                if "-" not in (json_file, junit_file, new_file):
-                    file = _full_report(report, command)
-                    lines = summary_lines(report, command, file)
-                    tell.print(map(coloured, lines) if in_colours() else lines)
-        write_json(as_json(reports, command))
-        write_junit(as_junit(reports, command))
-        if write_page is not None:
-            _write_pages(write_page, reports, command, (configs, clauses))
-        if new_file is not None:
-            own = chosen[0].port
-            write_expected(written(own.name, reports, expected.get(own.directory)))
+        _check_clauses(clauses)
+        chosen = _judged(configs, port, clauses, cflags)
+        if next_only and (mutants or json_file or junit_file or pages or new_file):
+            raise UsageError(
+                "--next goes with -c, --port, --clause, --cflags and --expect only",
+                "Leave it out for a whole report.",
+            )
+        if enter and (mutants or json_file or junit_file or pages or new_file or next_only):
+            raise UsageError(
+                "--replay goes with -c, --port, --clause, --cflags and --expect only",
+                "Leave it out for a whole report.",
+            )
+        if enter:
+            from harness.replay import check_replayable
+
+            if len(chosen) != 1:
+                raise UsageError("--replay goes into one guest", "Name its config: -c CONFIG.")
+            check_replayable(chosen[0])
+        if mutants:
+            others = port or cflags or clauses or junit_file or expect_file or new_file
+            sys.exit(_kill(chosen, mutants, json_file, pages, others))
+        expected = _expected(chosen, expect_file, new_file)
+        command = ["harness", "conform", *(["--port", port] if port else [])]
+        command += [f"--cflags={shlex.join(cflags)}"] if cflags else []
+        if next_only:
+            sys.exit(_next(chosen, clauses, expected, command))
+        reports: list[Report] = []
+        with (
+            _pages(pages) as write_page,
+            _outputs(json_file, junit_file, new_file) as (write_json, write_junit, write_expected),
+        ):
+            with progress() as tell:
+                for report, spec in zip(judge(chosen, clauses, tell, pool), chosen, strict=True):
+                    known = expected.get(spec.port.directory)
+                    if known is not None and new_file is None:
+                        apply_expected(report, known)
+                    if json_file is not None or write_page is not None:
+                        add_listings(report.findings, spec)
+                    reports.append(report)
+                    if "-" not in (json_file, junit_file, new_file):
+                        file = _full_report(report, command)
+                        lines = summary_lines(report, command, file)
+                        tell.print(map(coloured, lines) if in_colours() else lines)
+            write_json(as_json(reports, command))
+            write_junit(as_junit(reports, command))
+            if write_page is not None:
+                _write_pages(write_page, reports, command, (configs, clauses))
+            if new_file is not None:
+                own = chosen[0].port
+                write_expected(written(own.name, reports, expected.get(own.directory)))
     if "-" not in (json_file, junit_file, new_file):
         _tell_pages(pages)
     if enter:

@@ -4,6 +4,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, as_completed
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 from harness.conformance.catalogue import Clause
@@ -159,10 +160,16 @@ def _explained(pool: Workers, jobs: Sequence[Job], builds: list[BuildFindings]) 
 
 
 def conform(
-    specs: Sequence[GuestSpec], wanted: Sequence[str] = (), tell: Tell = lambda _line: None
+    specs: Sequence[GuestSpec],
+    wanted: Sequence[str] = (),
+    tell: Tell = lambda _line: None,
+    own: Workers | None = None,
 ) -> Iterator[Report]:
-    """A report for each guest of `suite_spec`, in their order, as soon as it is complete."""
-    with workers() as pool:
+    """A report for each guest of `suite_spec`, in their order, as soon as it is complete.
+
+    The work is done in the caller's ``own`` workers, or in new ones.
+    """
+    with nullcontext(own) if own else workers() as pool:
         started = time.monotonic()
         waiting = []
         for spec in specs:

@@ -5,6 +5,7 @@ import os
 import pickle
 import sys
 import traceback
+from importlib import import_module
 
 from harness.errors import HarnessError, HostError
 
@@ -13,6 +14,11 @@ def command() -> list[str]:
     """The command line of a worker; it imports from this process's ``sys.path`` only."""
     start = f"import sys; sys.path[:] = sys.argv[1:]; from {__name__} import main; main()"
     return [sys.executable, "-P", "-c", start, *sys.path]
+
+
+def load(module: str) -> None:
+    """Import a module, which later calls need."""
+    import_module(module)
 
 
 def main() -> None:

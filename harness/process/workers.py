@@ -12,7 +12,7 @@ from typing import Any, TypeVar, TypeVarTuple, cast
 
 from harness.errors import HostError
 from harness.process.child import Child
-from harness.process.worker import command
+from harness.process.worker import command, load
 
 _Arguments = TypeVarTuple("_Arguments")
 _Result = TypeVar("_Result")
@@ -25,11 +25,17 @@ class Workers:
     """
 
     def __init__(self, count: int) -> None:
+        self._count = count
         self._threads = ThreadPoolExecutor(count)
         self._own = threading.local()
         self._starting = threading.Lock()
         self._started: list[_Worker] = []
         self._over = False
+
+    def preload(self, module: str) -> None:
+        """Start all workers now, and let each import a module meanwhile."""
+        for _ in range(self._count):
+            self.submit(load, module)
 
     def submit(
         self, function: Callable[[*_Arguments], _Result], *arguments: *_Arguments
@@ -103,9 +109,14 @@ class _Worker:
 
 
 @contextmanager
-def workers() -> Iterator[Workers]:
-    """As many workers as CPUs; they end with the block, and with this process."""
+def workers(preload: str = "") -> Iterator[Workers]:
+    """As many workers as CPUs; they end with the block, and with this process.
+
+    They start with their first call, or now, if they are to ``preload`` a module.
+    """
     pool = Workers(len(os.sched_getaffinity(0)))
+    if preload:
+        pool.preload(preload)
     try:
         yield pool
     except BaseException:

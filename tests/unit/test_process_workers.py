@@ -57,6 +57,12 @@ def test_an_answer_and_an_error_come_back():
             pool.submit(threading.Lock).result(30)
 
 
+def test_all_workers_have_imported_what_is_preloaded():
+    with workers("colorsys") as pool:
+        asked = [pool.submit(eval, "'colorsys' in __import__('sys').modules") for _ in range(8)]
+        assert all(future.result(30) for future in asked)
+
+
 def test_what_a_function_prints_or_reads_is_not_taken_for_an_answer():
     with workers() as pool:
         assert pool.submit(print, "x" * 100_000).result(30) is None
