@@ -331,8 +331,7 @@ class Debugger:
         self._threads.renumbered()
         self._touched()
         self.session.post(console_command("maintenance flush register-cache"))
-        self.session.post("-thread-select 1")
-        self._threads.selected = 1
+        self._threads.select_first()
         self.stop = Stop("moved", None, 1, self._threads.all()[0].pc, None)
         return self.stop
 

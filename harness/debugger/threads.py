@@ -73,6 +73,11 @@ class Threads:
             self._session.command(f"-thread-select {thread}")
             self.selected = thread
 
+    def select_first(self) -> None:
+        """Select the first thread together with the next command."""
+        self._session.post("-thread-select 1")
+        self.selected = 1
+
     def look_up(self) -> int | None:
         """The thread selected in gdb; also sets `selected`."""
         self.selected = number(self._session.console("output $_thread").strip()) or None
