@@ -307,11 +307,11 @@ def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log, list[s
     bench.enter(*call)
     debugger, cpu = bench.guest.debugger, isa.cpu
     end = image.symbols[CALL_RETURNS]
-    here = call[0] & isa.mask
+    here, flush = call[0] & isa.mask, image.symbols.get(FLUSH)
     for _ in range(MOST_STEPS):
         if here == end:
             return image.symbolize(call[0]), log, others.changed()
-        if here == image.symbols.get(FLUSH, 0) & isa.mask:
+        if flush is not None and here == flush & isa.mask:
             start, stop = (debugger.read_register(one) for one in isa.abi.argument_registers[:2])
             asked = range(start & isa.mask, stop & isa.mask)
             if bench.config.qemu.smp == 1:
