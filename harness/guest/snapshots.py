@@ -96,9 +96,6 @@ class GuestSnapshots:
     def _processors(self) -> Iterator["_Processor"]:
         """Each CPU while it is the selected one."""
         debugger = self._debugger
-        if self._config is not None and self._config.qemu.smp == 1:
-            yield _Processor(debugger, self._image, 1)
-            return
         with debugger.preserved_selection():
             for thread in debugger.threads():
                 debugger.select_thread(thread.id)
