@@ -25,7 +25,7 @@ _REGISTER = re.compile(r'\{number="(\d{1,9})",value="([^"\\]*)"\}')
 _REGISTERS = re.compile(
     rf"(\d{{0,18}})\^done,register-values=\[({_REGISTER.pattern}(?:,{_REGISTER.pattern})*)\]"
 )
-_STREAM = re.compile(r'.("(?:[^"\\]|\\.)*")', re.DOTALL)
+_STREAM = re.compile(r'."(?:[^"\\]|\\.)*"', re.DOTALL)
 _PLAIN_STREAM = re.compile(r'.("(?:[^"\\]|\\[nrt"\\])*")', re.DOTALL)
 _HEAD = re.compile(r"(\d{0,18})([\^*=+])([A-Za-z-]+)(,|$)")
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]|[\w-]+=')

@@ -23,7 +23,7 @@ from harness.conformance.under_test.single_step import (
 from harness.conformance.under_test.switch import NO_TRACER, TRACER
 from harness.conformance.verdict import OTHERS_DATA, Layer
 from harness.debugger import return_address
-from harness.image import THIS_MODULE
+from harness.image import THIS_MODULE, Function
 from harness.isa import CallSite, Isa, Property
 from harness.tracer import has_call_ops
 
@@ -307,39 +307,38 @@ def _step_through(bench: Bench, operation: _Operation) -> tuple[str, Log, list[s
     bench.enter(*call)
     debugger, cpu = bench.guest.debugger, isa.cpu
     end = image.symbols[CALL_RETURNS]
-    here, flush = call[0] & isa.mask, image.symbols.get(FLUSH)
+    here = call[0] & isa.mask
     for _ in range(MOST_STEPS):
         if here == end:
             return image.symbolize(call[0]), log, others.changed()
-        if flush is not None and here == flush & isa.mask:
+        function = image.function_at(here)
+        flush = function if function is not None and function.name == FLUSH else None
+        if flush is not None and here == flush.address:
             start, stop = (debugger.read_register(one) for one in isa.abi.argument_registers[:2])
             asked = range(start & isa.mask, stop & isa.mask)
             if bench.config.qemu.smp == 1:
                 # With others, those would run too, and change data.
-                here = _run_flush(bench, log)
+                here = _run_flush(bench, log, flush)
                 log.flush(asked, isa.mask, asked)
                 continue
         instruction = bench.code.linked(here)
         log.instructions.append(instruction)
         visible = cpu.fetch_maintenance(instruction, debugger.read_register)
-        function = image.function_at(here)
-        flushing = function is not None and function.name == FLUSH
         # A step may take a branch's delay slot along, with a store in it.
         step = {here, bench.code.in_slot(here)}
         stores = any(cpu.is_store(bench.code.linked(at)) for at in step)
         here = single_step(bench, here)
         if visible:
             # The kernel's function flushes whole lines, and the port does not know their size.
-            log.flush(visible, isa.mask, asked if flushing else None)
+            log.flush(visible, isa.mask, asked if flush else None)
         elif stores:
             _note(bench, log)
     raise Hang(f"{bench.image.symbolize(call[0])} did not return within {MOST_STEPS} instructions")
 
 
-def _run_flush(bench: Bench, log: Log) -> int:
+def _run_flush(bench: Bench, log: Log, flush: Function) -> int:
     """Let the kernel's function run to its end, without an interrupt; returns where it returns."""
     isa, debugger, status = bench.isa, bench.guest.debugger, bench.isa.abi.status_registers[0]
-    flush = next(one for one in bench.image.functions if one.name == FLUSH)
     log.instructions += isa.split(bench.image.read(flush.address, flush.size))
     home, before = return_address(debugger, isa.abi), debugger.read_register(status)
     debugger.write_register(status, isa.cpu.with_interrupts_masked(before))
