@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from harness.conformance.verdict import (
     BOOT,
     CONSTANT,
+    DECIDED_LAST,
     FRAME_POINTER,
     HALF_DONE,
     MASK,
@@ -360,9 +361,12 @@ def _kinds(failure: Failure) -> frozenset[str]:
 
 def _finding(group: _Group, order: Sequence[str]) -> Finding:
     clause, failure = group.leading
+    every = [*group.told, *group.followed]
     others = (other for _, other in group.told if other.layer is failure.layer)
     places = (at for at in map(_cause_at, (failure, *others)) if at is not None)
     place = next(places, failure.place)
-    every = [*group.told, *group.followed]
+    if place is not None and place.how.startswith(DECIDED_LAST):
+        seen = (other.place for broken, other in every if broken == clause)
+        place = next((at for at in seen if at is not None and at.is_proven), place)
     blocks = {other for other, _ in every} - {clause}
     return Finding(clause, failure.message, place, every, sorted(blocks, key=order.index))

@@ -73,6 +73,11 @@ class Place:
         )
 
     @property
+    def is_proven(self) -> bool:
+        """Whether the call succeeds with another decision or value there."""
+        return self.how.startswith((DECIDED_WRONGLY, WRONG_VALUE))
+
+    @property
     def sentence(self) -> str:
         """What the place is, without file and line."""
         if not self.instruction:
@@ -111,6 +116,9 @@ SHARED = (CALLED, WROTE, INCOMPLETE)
 the store that all of them use.
 """
 
+DECIDED_LAST = "decided last"
+DECIDED_WRONGLY = "decided wrongly: the other way the call succeeds"
+WRONG_VALUE = "made a wrong value"
 LAST = "was the last of the port's"
 ABOUT = "is what the clause is about"
 FRAMED = "makes the stub's frame"

@@ -54,6 +54,12 @@ def test_what_is_decided_before_has_its_line(file, old, new, clause, function, l
     has_line("mips-malta", [], [clause], clause, function, line, {file: (old, new)})
 
 
+def test_the_decision_that_led_to_the_last_one_has_its_line(has_line):
+    """A second store of ra is refused where `stored` is asked, which the first one has set."""
+    mutants, line = ["any-store-is-ra"], "STORE_RA & 0xffe00000"
+    has_line("mips-malta", mutants, ["C4d"], "C4d", DECODES, line)
+
+
 def test_a_value_from_a_delay_slot_has_the_line_of_its_store(has_line):
     """Debug information gives it the line of the loop in front of it."""
     mutants, function = ["long-call-branch-too-long"], "modify_long_call"

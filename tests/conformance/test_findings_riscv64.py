@@ -101,3 +101,16 @@ def test_a_register_that_is_not_loaded_back_is_beside_the_next_word(has_line):
     """The stub stores from it again."""
     mutants, clauses = ["static-chain-not-saved"], ["C1d", "C8f"]
     has_line("riscv64-virt-args", mutants, clauses, "C8f", "ftrace_caller", "ld\ta7")
+
+
+@pytest.mark.parametrize(
+    ("mutant", "clause", "line"),
+    [
+        # The jump to what nothing has stored clears the lowest bit.
+        ("the-last-trampoline", "C8f", "FREGS_RECORD(sp)"),
+        ("literal-read-twice", "C22f", "LITERAL_OFFSET(ra)"),
+    ],
+)
+def test_what_the_stub_takes_from_memory_too_late_has_its_line(mutant, clause, line, has_line):
+    config, stub = "riscv64-virt-call-ops", "ftrace_caller"
+    has_line(config, [mutant], [clause], clause, stub, line)

@@ -108,15 +108,11 @@ def _with_own_ops(bench: Bench) -> CallSite:
 @check("C22f", layer=Layer.CALL)
 def tracers_change_under_a_cpu_in_the_stub(bench: Bench) -> None:
     """At each of its instructions up to the tracer: one tracer comes, and another one goes."""
+    retrace = Retrace(bench, partial(_with_tracers, bench, 1))
     for comes in (True, False):
         for number in range(1, MOST):
-            bench.fresh()
-            site = bench.sites.of(LEAF)
+            site = _with_tracers(bench, 1 if comes else 2)
             stays, other = Selftest(bench, 0), Selftest(bench, 1)
-            stays.switch(True)
-            if not comes:
-                other.switch(True)
-            Switch(bench).sites(True, [site])
             here = into_stub(bench, number)
             if bench.image.function_at(here) != bench.code.stub:
                 break
@@ -131,11 +127,27 @@ def tracers_change_under_a_cpu_in_the_stub(bench: Bench) -> None:
                 "C22f",
                 right and other.read("op") == other.ops * called,
                 f"{what} at {bench.image.symbolize(here)}",
-                partial(place_of, bench.image, here, "is where it was"),
+                partial(_loads_again, retrace, site, here),
                 expected={"calls": 1, "op": stays.ops},
                 found=found,
                 of_the_other=called,
             )
+
+
+def _with_tracers(bench: Bench, number: int) -> CallSite:
+    """The guest as booted, with so many tracers of a site that is on."""
+    bench.fresh()
+    site = bench.sites.of(LEAF)
+    for one in range(number):
+        Selftest(bench, one).switch(True)
+    Switch(bench).sites(True, [site])
+    return site
+
+
+def _loads_again(retrace: Retrace, site: CallSite, here: int) -> Place | None:
+    """Where the stub loads the literal of a site again, or else where the CPU was."""
+    again = retrace.loads_again(site.literal)
+    return again or place_of(retrace.bench.image, here, "is where it was")
 
 
 @check("C22c", layer=Layer.PATCHING)

@@ -9,7 +9,7 @@ from itertools import islice
 from harness.conformance.places import is_of_port, question
 from harness.conformance.under_test.bench import Bench
 from harness.conformance.under_test.single_step import single_step, steps_to
-from harness.conformance.verdict import Place
+from harness.conformance.verdict import DECIDED_WRONGLY, Place
 from harness.debugger import return_address
 from harness.errors import GdbError, GuestError
 
@@ -44,8 +44,7 @@ def wrong_decision(
             bench.registers.write({bench.isa.abi.pc_register: other})
             bench.run_to(back)
             if succeeds():
-                how = "decided wrongly: the other way the call succeeds"
-                return question(bench.image, executed[: at + 1], how)
+                return question(bench.image, executed[: at + 1], DECIDED_WRONGLY)
     return None
 
 

@@ -160,6 +160,17 @@ class Endings(Ways):
         last = "went where no function is"
         return self._went_astray(steps, home=False) or self._place(steps, went, last)
 
+    def loads_again(self, word: int) -> Place | None:
+        """The stub's last load of a word that it has loaded before; None if it has not."""
+        before, _, steps, _ = self._way(home=False)
+        loads = [
+            at
+            for at, step in enumerate(steps)
+            if self._is_stub(step) and word in self._accesses(before, steps, at, stores=False)
+        ]
+        how = "loads again what may have changed since"
+        return self._place(steps, loads[-1], how) if len(loads) > 1 else None
+
     def _leaves_code(self, steps: Sequence[TracedStep]) -> int | None:
         image = self.bench.image
         of_port = (at for at, step in enumerate(steps) if is_of_port(image, step.address))
@@ -172,7 +183,9 @@ class Endings(Ways):
             return None
         there = steps[astray].to
         before, _, known, _ = self._way(home)
-        made = [*self._makes(before, known[:astray], lambda found: pointed_to(found) == there)]
+        # Jumps of some processors clear the lowest bit.
+        is_it: Callable[[int], bool] = lambda found: pointed_to(found) | 1 == there | 1  # noqa: E731
+        made = [*self._makes(before, known[:astray], is_it)]
         how = "made the address of no function, where the port went"
         if not made:
             return None

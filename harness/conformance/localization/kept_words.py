@@ -24,7 +24,7 @@ from harness.conformance.under_test.traced_call import (
     come_to,
     prepare_of,
 )
-from harness.conformance.verdict import Place
+from harness.conformance.verdict import DECIDED_LAST, Place
 from harness.debugger import return_address
 from harness.errors import GdbError, GuestError
 from harness.isa import CallSite
@@ -182,13 +182,17 @@ class _Search:
         mends = partial(self._mends, trials)
         found = [*filter(mends, trials.decisions())]
         others = (*trials.single_decisions(), *trials.values())
+        if found:
+            # Another decision may have led to the one that is asked last.
+            led = next(filter(mends, trials.led_to(found[0])), None)
+            found = [led, *found] if led else found
         mended = found or [*islice(filter(mends, others), 1)]
         if mended:
             return trials.place(*mended)
         if self._retrace.call is None or GRAPH_ENTER in self._retrace.call.called:
             return None
         prepare = prepare_of(bench.image)
-        how = f"decided last; what it returned is what {prepare} reads"
+        how = f"{DECIDED_LAST}; what it returned is what {prepare} reads"
         return self._decision_in_call(prepare) or last_decision(bench, trials.executed, how)
 
     def _mends(self, trials: Trials, trial: Trial) -> bool:

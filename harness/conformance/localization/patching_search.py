@@ -65,8 +65,7 @@ class Search(WrittenWords):
             return beside or self._question(made, before) or self._made_at(made)
         if aspect in (REFUSAL, REACH):
             # A request is accepted at the last conditional branch before the first store.
-            end = self._stores[0] if self._stores else len(self._steps)
-            return self._question(end, "asked last before the code was written")
+            return self._question(self._first_written(), "asked last before the code was written")
         if self._misplaced:
             return self._address_maker() or self._last_store()
         if not self._stores:

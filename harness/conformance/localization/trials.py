@@ -13,9 +13,10 @@ from typing import NamedTuple
 from harness.conformance.localization.decisions import other_ways
 from harness.conformance.places import is_of_port, last_place, question
 from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.registers import registers_in
 from harness.conformance.under_test.single_step import single_step
 from harness.conformance.under_test.watched_call import WatchedStep
-from harness.conformance.verdict import Place
+from harness.conformance.verdict import DECIDED_WRONGLY, WRONG_VALUE, Place
 
 MOST_SINGLE = 40
 """The most decisions that are taken otherwise once, of branches that go both ways."""
@@ -23,16 +24,21 @@ MOST_SINGLE = 40
 MOST_ROUNDS = 256
 """The most times that an instruction is executed in one call."""
 
+MOST_FIRST = 12
+"""The most decisions in a row that are taken otherwise, from the first one of a branch on."""
+
+EACH = range(MOST_ROUNDS)
+
 
 class Trial(NamedTuple):
-    """What is done otherwise when an instruction is executed: each time, or one time only.
+    """What is done otherwise when an instruction is executed.
 
-    ``at`` is the last step of it, and ``number`` counts its executions from 0; None is each.  The
+    ``at`` is the last step of it, and ``times`` are the numbers of its executions, from 0.  The
     CPU goes to ``to``, or, if that is None, ``more`` is added to ``register``.
     """
 
     at: int
-    number: int | None = None
+    times: range = EACH
     to: int | None = None
     register: str = ""
     more: int = 0
@@ -58,7 +64,7 @@ class Trials:
             # A step may end in the delay slot of a branch, or behind it.
             if here == slot != address:
                 single_step(bench, here)
-            if trial.number in (None, number):
+            if number in trial.times:
                 self._change(trial)
         bench.run_to(back)
 
@@ -66,14 +72,14 @@ class Trials:
         """The place of an instruction with which the call succeeded; so it did with the others."""
         image, executed = self._bench.image, self.executed[: trial.at + 1]
         if trial.to is not None:
-            place = question(image, executed, "decided wrongly: the other way the call succeeds")
+            place = question(image, executed, DECIDED_WRONGLY)
             also = [*filter(None, map(self.place, others))]
             lines = sorted({one.line for one in also if place and one.line != place.line})
             told = (
                 f"; with line {' or '.join(map(str, lines))} decided otherwise too" if lines else ""
             )
             return place and replace(place, how=place.how + told)
-        how = f"made a wrong value: with {trial.more:+d} in {trial.register} the call succeeds"
+        how = f"{WRONG_VALUE}: with {trial.more:+d} in {trial.register} the call succeeds"
         return last_place(image, executed, how)
 
     def _change(self, trial: Trial) -> None:
@@ -93,8 +99,47 @@ class Trials:
     def single_decisions(self) -> Iterator[Trial]:
         """Each decision of the branches that went both ways, the last one first."""
         both = [ways for ways in self._branches() if len({other for _, other in ways}) > 1]
-        single = [Trial(at, number, to) for ways in both for number, (at, to) in enumerate(ways)]
+        single = [
+            Trial(at, range(number, number + 1), to)
+            for ways in both
+            for number, (at, to) in enumerate(ways)
+        ]
         yield from sorted(single, reverse=True)[:MOST_SINGLE]
+
+    def led_to(self, trial: Trial) -> Iterator[Trial]:
+        """The decision under which the value was made that another one asks about later.
+
+        It is taken otherwise each time, or the first few times.
+        """
+        made, asked = self._made_before(trial.at), self.executed[trial.at]
+        before = [
+            (at, ways)
+            for ways in self._branches()
+            for at, _ in ways
+            if at < made and self.executed[at] != asked
+        ]
+        if before:
+            _, ways = max(before, key=lambda one: one[0])
+            for times in (EACH, *map(range, range(1, MOST_FIRST + 1))):
+                yield Trial(ways[-1][0], times, ways[0][1])
+
+    def _made_before(self, branch: int) -> int:
+        """The step that made what a branch asks about, if others were decided since; 0 if not."""
+        isa, code = self._bench.isa, self._bench.code
+        decided = max((at for ways in self._branches() for at, _ in ways if at < branch), default=0)
+        # Flags are set in front of the branch.
+        for asked in (branch, branch - 1):
+            text = code.disassembled(self.executed[asked])
+            made = [self._last_write(name, asked) for name in registers_in(text, isa)]
+            if made:
+                return max(made) if max(made) <= decided else 0
+        return 0
+
+    def _last_write(self, register: str, before: int) -> int:
+        """The last step before another that changed a register; 0 if none has."""
+        values = [step.registers[register] for step in self._steps[: before + 1]]
+        steps = range(before - 1, 0, -1)
+        return next((at for at in steps if values[at] != values[at + 1]), 0)
 
     def _branches(self) -> list[list[tuple[int, int]]]:
         """The port's conditional branches: the steps of each, and where it did not go in them."""

@@ -7,7 +7,7 @@ from functools import partial
 
 from harness.conformance.places import where_named
 from harness.conformance.under_test.bench import Bench
-from harness.conformance.under_test.registers import names_memory, registers_in
+from harness.conformance.under_test.registers import address_in, names_memory, registers_in
 from harness.conformance.under_test.watched_call import WatchedCall, WatchedStep
 from harness.conformance.verdict import Place
 
@@ -67,6 +67,20 @@ class WrittenWords(WatchedCall):
             for at in self._stores
             if any(seen[at][one] != seen[at + 1][one] for one in offsets if one < len(seen[at]))
         ]
+
+    def _first_written(self) -> int:
+        """The first step that stores to what is watched, also what is there already.
+
+        The last one without any.
+        """
+        isa, code = self._bench.isa, self._bench.code
+        first = self._stores[0] if self._stores else len(self._steps)
+        for at in range(first):
+            address = self._changes(at)
+            where = address_in(code.disassembled(address), self._registers(at), isa)
+            if where in self.watched and isa.cpu.is_store(code.linked(address)):
+                return at
+        return first
 
     @property
     def is_wrong(self) -> bool:
