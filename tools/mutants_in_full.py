@@ -66,8 +66,8 @@ def sums(scores: list[Score]) -> Iterator[str]:
             sum(found.by_call for found in ones),
         ),
         (
-            "are in one of these, or in the line beside the first",
-            sum(found.by_call or found.lines == 1 for found in ones),
+            "are in one of these, or in the line beside one",
+            sum(found.by_call or found.beside for found in ones),
         ),
     ):
         yield f"  {number} {sentence}"

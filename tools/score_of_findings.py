@@ -22,6 +22,8 @@ MACRO = re.compile(r"^\s*(?:\.macro\s+|#define\s+)(\w+)")
 NO_CODE = re.compile(r"\s*(?:#|\.|//|/\*|\*(?:[\s/]|$)|$)")
 """Of a line of the preprocessor, of the assembler's own, of a comment, or without anything."""
 
+SWITCH = re.compile(r"(\s*)switch \(")
+
 END = re.compile(r"^}|^SYM_FUNC_END\(|^\s*\.endm")
 
 
@@ -58,6 +60,8 @@ class Score:
     by_call: bool
     """Whether a line has the edit, or uses a macro that has it: the finding's, or one that calls
     it."""
+    beside: bool
+    """Whether such a line is beside the edit."""
     one_line: bool
     """Whether the fault is one line."""
     in_function: bool
@@ -92,6 +96,14 @@ def distance(lines: list[str], edited: int, shown: int) -> int:
     """How many lines lie from one number to another; those that make no code do not count."""
     passed = lines[edited:shown] if edited < shown else lines[max(shown - 1, 0) : edited - 1]
     return sum(not NO_CODE.match(line) for line in passed)
+
+
+def distances(
+    texts: Mapping[str, str], edited: Mapping[str, list[int]], file: str, shown: int
+) -> list[int]:
+    """How far a line is from each edited one of its file."""
+    lines = texts.get(file, "").splitlines()
+    return [distance(lines, line, shown) for line in edited.get(file, ())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,18 +156,22 @@ def macros(texts: Mapping[str, str]) -> dict[str, list[tuple[str, range, set[str
     return found
 
 
-def statement(file: str, number: int, lines: list[str]) -> range:
+def statement(file: str, number: int, lines: list[str]) -> list[int]:
     """The numbers of a line and, in C, of those up to the end of brackets that it opens.
 
-    Debug information has a call at its first line.
+    Of a ``switch`` also those of its cases.  Debug information has a call at its first line, and
+    the comparisons with the cases at that of the ``switch``.
     """
-    end, is_open = number, 0
+    end, is_open, cases = number, 0, []
     for line in lines[number - 1 :] if number and file.endswith((".c", ".h")) else ():
         is_open += line.count("(") - line.count(")")
         if is_open <= 0:
             break
         end += 1
-    return range(number, end + 1)
+    if 0 < number <= len(lines) and (match := SWITCH.match(lines[number - 1])):
+        closed = lines.index(f"{match[1]}}}", number)
+        cases = [at + 1 for at in range(number, closed) if lines[at].startswith(f"{match[1]}case ")]
+    return [*range(number, end + 1), *cases]
 
 
 def lines_of(file: str, number: int, texts: Mapping[str, str]) -> Iterator[tuple[str, int]]:
@@ -197,20 +213,20 @@ def score(planted: Planted, port: Port, findings: list[dict[str, Any]]) -> Score
     )
     texts |= edits
     file, number = first.get("file") or "", first.get("line") or 0
-    source = texts.get(file, "").splitlines()
-    away = [distance(source, line, number) for line in edited.get(file, ())]
+    away = distances(texts, edited, file, number)
     shown = [first, *first.get("callers", ())] if first.get("file") else []
     by_call = any(
         line in edited.get(file, ())
         for one in shown
         for file, line in lines_of(one["file"], one["line"], texts)
     )
+    beside = any(1 in distances(texts, edited, one["file"], one["line"]) for one in shown)
     one_line = len(edits) == 1 and all(
         is_one_line((port.directory / name).read_text().splitlines(), new.splitlines())
         for name, new in edits.items()
     )
     lines, in_function = min(away, default=None), in_function or by_call
-    return Score(planted, findings, lines, by_call, one_line, in_function)
+    return Score(planted, findings, lines, by_call, beside, one_line, in_function)
 
 
 def show(found: Score) -> None:

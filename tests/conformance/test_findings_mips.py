@@ -60,6 +60,12 @@ def test_the_decision_that_led_to_the_last_one_has_its_line(has_line):
     has_line("mips-malta", mutants, ["C4d"], "C4d", DECODES, line)
 
 
+def test_what_is_decided_about_an_unreadable_prologue_has_its_line(has_line):
+    """No prologue of the compiler's is decided about so.  The fault is in the caller's next line."""
+    mutants, line = ["unknown-taken-for-the-start"], "switch (OPCODE(word))"
+    has_line("mips-malta", mutants, ["C4i"], "C4i", DECODES, line)
+
+
 def test_a_value_from_a_delay_slot_has_the_line_of_its_store(has_line):
     """Debug information gives it the line of the loop in front of it."""
     mutants, function = ["long-call-branch-too-long"], "modify_long_call"

@@ -64,6 +64,8 @@ STUB, UPDATE = "ftrace_caller", "ftrace_update_ftrace_func"
         # gcc gives the address the line of the inline function that stores it.
         (OPS, "always-the-list-ops", "C22c", "ftrace_modify_call", "&ftrace_list_ops"),
         (OPS, "half-of-the-result", "C24a", "return_to_handler", "stp\tx9, x1"),
+        # Nothing is saved beside the word that is missing.
+        (OPS, "no-frame-pointer-with-the-result", "C6b", "return_to_handler", "add\tx0, sp"),
     ],
 )
 def test_a_fault_has_its_line(config, mutant, clause, function, line, has_line):

@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: MIT
 """Functions whose prologue does not show where the return address is are not hijacked (C4i)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 
-from harness.conformance.checks.c_events import DONE, answers, nested_functions, watch
+from harness.conformance.checks.c_events import DONE, Watched, answers, nested_functions, watch
+from harness.conformance.localization.kept_words import decided_about
+from harness.conformance.localization.retrace import Retrace
 from harness.conformance.registry import BOTH, GRAPH, check
 from harness.conformance.under_test.bench import Bench
 from harness.conformance.under_test.switch import Switch
 from harness.conformance.under_test.traced_call import PREPARE, come_to
+from harness.conformance.verdict import Place
 from harness.isa import CallSite
 from harness.trace import FuncgraphEntryEvent, FuncgraphExitEvent
 
 OF_NESTED, CALLS_OF_NESTED = "check_static_chain", 2
 """A function of the workload, which returns true, and its calls of the nested function."""
+
+Change = tuple[int, bytes]
+"""An address, and what is written there."""
 
 
 @check("C4i", variants=BOTH, features=GRAPH)
@@ -21,7 +28,8 @@ def prologues_that_cannot_be_read(bench: Bench) -> None:
 
     They are left alone, or hijacked as if they had been read.  Not every CPU has another store.
     """
-    stores = {site.ip: change for site, change in _unusual_stores(bench)}
+    stores = dict(_unusual_stores(bench))
+    ips = {site.ip for site in stores}
     if not stores:
         return
     with watch(bench, stores.values()) as watched:
@@ -29,15 +37,36 @@ def prologues_that_cannot_be_read(bench: Bench) -> None:
         watched.on()
         bench.guest.tracer.clear()
         what = "with prologues that cannot be read"
-        with bench.fail_if_guest_dies("C4i"):
+        why = partial(_why_hijacked, bench, watched, stores)
+        with bench.fail_if_guest_dies("C4i", locate=why):
             watched.run()
         answers(bench, ("C4i",), what)
-        alone = watched.off | (stores.keys() - {site for _, site, _ in watched.graph})
+        alone = watched.off | (ips - {site for _, site, _ in watched.graph})
         _, compared = watched.compare(graph=True, on=lambda site: site not in alone)
         shown = compared.shown(bench.image.symbolize)
-        bench.require(
-            "C4i", compared.same, f"the events are not the calls and returns {what}", events=shown
-        )
+        told = f"the events are not the calls and returns {what}"
+        bench.require("C4i", compared.same, told, why, events=shown)
+
+
+def _why_hijacked(
+    bench: Bench, watched: Watched, stores: Mapping[CallSite, Change]
+) -> Place | None:
+    """Where the port decided about the prologue of that of these functions which began last."""
+    known = {site.ip: site for site in stores}
+    begun = [known[ip] for is_exit, ip, _ in watched.graph if ip in known and not is_exit]
+    if not begun:
+        return None
+    retrace = Retrace(bench, partial(_hijacked, bench, begun[-1]))
+    return decided_about(retrace, stores[begun[-1]])
+
+
+def _hijacked(bench: Bench, site: CallSite) -> CallSite:
+    """The guest as booted, with the graph tracer of a site on."""
+    bench.fresh()
+    switch = Switch(bench)
+    switch.graph(True)
+    switch.sites(True, [site])
+    return site
 
 
 @check("C4i", variants=BOTH, features=GRAPH)
@@ -50,10 +79,8 @@ def another_word_than_the_return_address(bench: Bench) -> None:
     if found is None:
         return
     site, _ = found
-    bench.fresh()
-    switch, abi, word = Switch(bench), bench.isa.abi, bench.isa.word_size
-    switch.graph(True)
-    switch.sites(True, [site])
+    _hijacked(bench, site)
+    abi, word = bench.isa.abi, bench.isa.word_size
     bench.guest.tracer.clear()
     with bench.fail_if_guest_dies("C4i"):
         caller = come_to(bench, site).caller
@@ -106,7 +133,7 @@ def the_prologue_of_a_nested_function(bench: Bench) -> None:
         )
 
 
-def _unusual_stores(bench: Bench) -> Iterator[tuple[CallSite, tuple[int, bytes]]]:
+def _unusual_stores(bench: Bench) -> Iterator[tuple[CallSite, Change]]:
     """For every other function of the workload: the call site, and the words to write."""
     image, cflags = bench.image, bench.variant.spec.config.build.cflags
     for site in image.sites[::2]:

@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 
 from harness.conformance.localization.conditions import constant_condition
 from harness.conformance.localization.decisions import last_decision, wrong_decision
@@ -38,6 +38,11 @@ MOST_CALLS = 2_000
 MOST_FUNCTIONS = 3
 """The most functions of the port's that may have made a word."""
 
+DECIDED_OTHERWISE = f"{DECIDED_LAST} about it as about no other prologue"
+
+KNOWN = 24
+"""The calls of a function at boot whose decisions are known to be right."""
+
 STACK = 0x4000
 """The size of the kernel's stacks."""
 
@@ -69,6 +74,45 @@ def kept_word(retrace: Retrace) -> Place | None:
                 bench.kept_words[word] = search.place()
                 return bench.kept_words[word]
     return None
+
+
+def decided_about(retrace: Retrace, change: tuple[int, bytes]) -> Place | None:
+    """The port's last decision about changed text at boot that it takes about no text as built.
+
+    ``change`` is an address, and what is written there before the boot; the call under test reads
+    the word that the port made then.  None if there is no such word.  The guest is left in any
+    state.
+    """
+    bench = retrace.bench
+    if not bench.rewinds:
+        return None
+    with suppress(GuestError, GdbError):
+        for word, function in _makers(bench, _read_words(retrace)):
+            number = _number(bench, word, function)
+            if not _Search(retrace, word, function, number).is_maker():
+                continue
+            bench.boot()
+            # Of the call with this number, and of some before it.
+            known = {step for way in _ways(bench, function, number, KNOWN) for step in way}
+            bench.boot()
+            bench.write_memory(*change)
+            (way,) = _ways(bench, function, number, 1)
+            other = max((at for at, step in enumerate(way) if step not in known), default=0)
+            executed = [here for here, _ in way[: other + 2]]
+            return last_decision(bench, executed, DECIDED_OTHERWISE)
+    return None
+
+
+def _ways(bench: Bench, function: int, number: int, last: int) -> Iterator[list[tuple[int, int]]]:
+    """The last ones of the first ``number`` calls of a function at boot.
+
+    Each is its instructions, each with the one that is executed next.
+    """
+    for call in range(number):
+        bench.run_to(function)
+        if call >= number - last:
+            back = return_address(bench.guest.debugger, bench.isa.abi)
+            yield [*pairwise(steps_to(bench, back))]
 
 
 def _read_words(retrace: Retrace) -> list[int]:

@@ -95,13 +95,33 @@ class SavedRegisters(Retrace):
         return accessor_of(self.bench, ACCESSORS[value[0]], how)
 
     def saved(self, word: int) -> Place | None:
-        """The stub's last store to a word of its frame before its tracer, or the one beside it."""
+        """The stub's last store to a word of its frame before its tracer, or the one beside it.
+
+        Where none is beside it, it is where the stub hands the frame over.
+        """
         steps, writers = self._stores
         if not writers:
             return None
         nearest = min(writers, key=lambda other: (abs(other - word), other))
+        if abs(nearest - word) > self.bench.isa.word_size:
+            handed = self._handed_over(word)
+            if handed is not None:
+                return handed
         how = "saves this" if nearest == word else "saves the word beside, and not this one"
         return self._place(steps, writers[nearest][-1], how, in_slot=True)
+
+    def _handed_over(self, word: int) -> Place | None:
+        """The stub's last change of an argument to an address in its frame, up to a word of it."""
+        _, _, steps, _ = self._way(home=self._is_return)
+        # It may not return.
+        end = next((at for at, step in enumerate(steps) if step.ran), len(steps))
+        arguments, own = self.bench.isa.abi.argument_registers, range(self._frame.start, word + 1)
+        how = "hands over a frame in which nothing has saved a word that is read"
+        for at in range(end - 1, 0, -1):
+            now, was = steps[at].registers, steps[at - 1].registers
+            if any(now[name] != was[name] and now[name] in own for name in arguments):
+                return self._place(steps, at, how, in_slot=True)
+        return None
 
     def last_write(self, names: Sequence[str], *, home: bool = False) -> Place | None:
         """As of `Retrace`; the store, if the stub has saved another register over one of these."""
