@@ -61,7 +61,7 @@ def test_the_decision_that_led_to_the_last_one_has_its_line(has_line):
 
 
 def test_what_is_decided_about_an_unreadable_prologue_has_its_line(has_line):
-    """No prologue of the compiler's is decided about so.  The fault is in the caller's next line."""
+    """No prologue of the compiler's is decided about so; the fault is behind the call."""
     mutants, line = ["unknown-taken-for-the-start"], "switch (OPCODE(word))"
     has_line("mips-malta", mutants, ["C4i"], "C4i", DECODES, line)
 
