@@ -127,6 +127,7 @@ LEFT_OUT = "is left out by this condition"
 NEVER_TRUE = "has a condition that is never true"
 ALWAYS_TRUE = "has a condition that is always true"
 CONSTANT = (NEVER_TRUE, ALWAYS_TRUE)
+DECIDES_NOTHING = "has a condition that decides nothing"
 INTERRUPTED = "was interrupted last"
 RAISED = "raised the exception"
 HUNG = "was executed when the guest hung"

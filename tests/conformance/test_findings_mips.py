@@ -66,6 +66,12 @@ def test_what_is_decided_about_an_unreadable_prologue_has_its_line(has_line):
     has_line("mips-malta", mutants, ["C4i"], "C4i", DECODES, line)
 
 
+def test_a_choice_between_the_same_two_values_decides_nothing(has_line):
+    """The compiler leaves nothing of it: the same code is run for sites that are right."""
+    mutants, function = ["long-call-length-without-the-chain"], "long_call_length"
+    has_line("mips-malta", mutants, ["M1b"], "M1b", function, "? i + 2 : i + 2")
+
+
 def test_a_value_from_a_delay_slot_has_the_line_of_its_store(has_line):
     """Debug information gives it the line of the loop in front of it."""
     mutants, function = ["long-call-branch-too-long"], "modify_long_call"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The conditions of a port's C files, as they are tried with the compiler."""
 
-from harness.conformance.localization.conditions import code_of, conditions_of
+from harness.conformance.localization.conditions import choices_of, code_of, conditions_of
 
 SOURCE = """\
 /* if (not) code */
@@ -63,3 +63,24 @@ def test_what_is_no_code_is_blank():
 def test_a_function_that_does_not_end_has_no_condition():
     source = SOURCE[SOURCE.index("static inline") : SOURCE.index("offset))")]
     assert not list(conditions_of("ftrace.c", code_of(source)))
+
+
+def test_a_conditional_expression_has_its_condition():
+    source = """\
+static int length(const u32 *code, int i)
+{
+	bool first = i == 0;
+	bool big = IS(code[i], (i + 1)) ? true : false;
+	int more = i ?
+		1 : 0;
+
+	more = call(i ? 1 : 0);
+	return code[i] == JUMP && !big ? i + 2 : i;
+}
+"""
+    found = choices_of("ftrace.c", code_of(source))
+    assert [source[one.text.start : one.text.stop] for one in found] == [
+        "IS(code[i], (i + 1))",
+        "i",
+        "code[i] == JUMP && !big",
+    ]

@@ -2,12 +2,18 @@
 """Conditions of a port's C code that are always true or never, by experiment with its compiler."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from harness.conformance.places import port_file
 from harness.conformance.under_test.bench import Bench
-from harness.conformance.verdict import ALWAYS_TRUE, NEVER_TRUE, Place, PortLine
+from harness.conformance.verdict import (
+    ALWAYS_TRUE,
+    DECIDES_NOTHING,
+    NEVER_TRUE,
+    Place,
+    PortLine,
+)
 from harness.image import RunningImage
 from harness.kbuild import Build, plan_build
 
@@ -26,6 +32,9 @@ _BODY = re.compile(r"^\{\n.*?^\}", re.MULTILINE | re.DOTALL)
 _NAME = re.compile(r"\b(?!__attribute__)(\w+)\s*\(")
 _RETURN = re.compile(r"\breturn\b")
 _IF = re.compile(r"\bif\s*(?=\()")
+_CHOICE = re.compile(r"(?:\breturn\b|(?<![=!<>])=(?!=))\s*([^;{}?]+?)\s*\?")
+"""The condition of a conditional expression that is a whole value."""
+
 _ON_PURPOSE = re.compile(r"\b(?:CONFIG_\w|IS_ENABLED\b|sizeof\b)")
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
 
@@ -74,6 +83,14 @@ def conditions_of(file: str, code: str) -> Iterator[Condition]:
                 yield Condition(function, condition)
 
 
+def choices_of(file: str, code: str) -> Iterator[Condition]:
+    """The conditions of the conditional expressions that are returned or assigned."""
+    for function in functions_of(file, code):
+        for found in _CHOICE.finditer(code, function.body.start, function.body.stop):
+            if found[1].count("(") == found[1].count(")"):
+                yield Condition(function, range(*found.span(1)))
+
+
 def code_of(source: str) -> str:
     """A C file of the same length with blanks for comments, literals and directives."""
     return _NOT_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source)
@@ -86,28 +103,61 @@ def constant_condition(bench: Bench, executed: Sequence[int]) -> Place | None:
     way round.  Only conditions are tried that have no code of their own.  Of several it is the one
     without which no other would be known; None if there is none such.
     """
-    spec, image = bench.variant.spec, bench.image
-    seen = {line for address in executed for line in _port_lines(image, address)}
+    image, sources = bench.image, _sources(bench)
     compiled = _compiled(image)
-    sources = {
-        path.name: path.read_text(encoding="utf-8", errors="replace")
-        for path in sorted(spec.port.directory.glob("*.[ch]"))
-    }
-    tried: list[Condition] = []
-    for file, source in sources.items():
-        code = code_of(source)
-        for one in conditions_of(file, code) if file.endswith(".c") else ():
-            body, lines = _lines(code, one.function.body), _lines(code, one.text)
-            was_executed = any((file, line) in seen for line in body)
-            if was_executed and not any((file, line) in compiled for line in lines):
-                tried.append(one)
-    build = plan_build(spec)
+    tried = [
+        one
+        for one in _executed(image, sources, executed, conditions_of)
+        if not any(
+            (one.function.file, line) in compiled
+            for line in _lines(sources[one.function.file], one.text)
+        )
+    ]
+    build = plan_build(bench.variant.spec)
     known = _known(build, sources, tried)
     for one, how in known.items():
         others = [other for other in known if other != one]
         if not others or not _known(build, sources, others, unknown=one):
             return _place(sources, one, how)
     return None
+
+
+def needless_choice(bench: Bench, executed: Sequence[int]) -> Place | None:
+    """The one conditional expression of the functions executed that decides nothing.
+
+    The file compiles to the same code if it is 0 and if it is 1, whatever its condition is.
+    """
+    sources = _sources(bench)
+    tried = [*_executed(bench.image, sources, executed, choices_of)]
+    build = plan_build(bench.variant.spec)
+    # What it reads may be volatile.
+    answered = _answered(build, sources, tried, "(({source}), {})", {})
+    idle = [one for one, never, always in answered if never and always]
+    return _place(sources, idle[0], DECIDES_NOTHING) if len(idle) == 1 else None
+
+
+def _sources(bench: Bench) -> dict[str, str]:
+    """The port's C files and headers, by their names."""
+    directory = bench.variant.spec.port.directory
+    return {
+        path.name: path.read_text(encoding="utf-8", errors="replace")
+        for path in sorted(directory.glob("*.[ch]"))
+    }
+
+
+def _executed(
+    image: RunningImage,
+    sources: Mapping[str, str],
+    executed: Sequence[int],
+    find: Callable[[str, str], Iterator[Condition]],
+) -> Iterator[Condition]:
+    """What is found in the functions in C that have any of these instructions."""
+    seen = {line for address in executed for line in _port_lines(image, address)}
+    for file, source in sources.items():
+        code = code_of(source)
+        for one in find(file, code) if file.endswith(".c") else ():
+            if any((file, line) in seen for line in _lines(code, one.function.body)):
+                yield one
 
 
 def _known(
@@ -117,22 +167,39 @@ def _known(
     unknown: Condition | None = None,
 ) -> dict[Condition, str]:
     """What the compiler knows of some conditions, if it does not know this one."""
-    if not 0 < len(tried) <= MOST_CONDITIONS:
-        return {}
-    files = {one.function.file: sources[one.function.file] for one in tried}
     replaced = {} if unknown is None else {unknown: _UNKNOWN}
-    edits = [
-        _edit(files, {**replaced, **answer})
-        for answer in ({}, *({one: text} for one in tried for text in ("(0)", "(1)")))
-    ]
-    own, *others = build.compile_port(edits)
     known = {}
-    for one, no, yes in zip(tried, others[::2], others[1::2], strict=True):
-        code = own.get(one.function.file)
-        never, always = (answer.get(one.function.file) == code for answer in (no, yes))
-        if code is not None and never != always:
+    for one, never, always in _answered(build, sources, tried, "({})", replaced):
+        if never != always:
             known[one] = NEVER_TRUE if never else ALWAYS_TRUE
     return known
+
+
+def _answered(
+    build: Build,
+    sources: Mapping[str, str],
+    tried: Sequence[Condition],
+    text: str,
+    replaced: Mapping[Condition, str],
+) -> Iterator[tuple[Condition, bool, bool]]:
+    """Whether each file compiles to the same code with 0 for a condition, and with 1.
+
+    That number is in ``text`` for {}, and what stands there for {source}.
+    """
+    if not 0 < len(tried) <= MOST_CONDITIONS:
+        return
+    files = {one.function.file: sources[one.function.file] for one in tried}
+    texts = [
+        {one: text.format(answer, source=files[one.function.file][one.text.start : one.text.stop])}
+        for one in tried
+        for answer in (0, 1)
+    ]
+    edits = [_edit(files, {**replaced, **answer}) for answer in ({}, *texts)]
+    own, *others = build.compile_port(edits)
+    for one, no, yes in zip(tried, others[::2], others[1::2], strict=True):
+        code = own.get(one.function.file)
+        if code is not None:
+            yield one, no.get(one.function.file) == code, yes.get(one.function.file) == code
 
 
 def _edit(sources: Mapping[str, str], texts: Mapping[Condition, str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from functools import partial
 
 from harness.conformance.findings import aspect_of
 from harness.conformance.localization.byte_search import ByteSearch
-from harness.conformance.localization.conditions import constant_condition
+from harness.conformance.localization.conditions import constant_condition, needless_choice
 from harness.conformance.localization.decisions import (
     decided_last,
     further_targets,
@@ -162,6 +162,8 @@ def _locate(
     left_alone = aspect == WORDS and (search.is_incomplete or search.is_refused)
     if place is None and (left_alone or aspect in (REFUSAL, REACH)):
         place = constant_condition(bench, executed)
+    if place is None and aspect == WORDS and not left_alone:
+        place = needless_choice(bench, executed)
     if place is None and aspect == REACH:
         place = search.half_distance() or _other_targets(bench, function, actions, executed)
     elif place is None and granted is not None:
