@@ -9,6 +9,7 @@ from harness.conformance.localization.kept_words import decided_about
 from harness.conformance.localization.retrace import Retrace
 from harness.conformance.registry import BOTH, GRAPH, check
 from harness.conformance.under_test.bench import Bench
+from harness.conformance.under_test.live_text import Change
 from harness.conformance.under_test.switch import Switch
 from harness.conformance.under_test.traced_call import PREPARE, come_to
 from harness.conformance.verdict import Place
@@ -17,9 +18,6 @@ from harness.trace import FuncgraphEntryEvent, FuncgraphExitEvent
 
 OF_NESTED, CALLS_OF_NESTED = "check_static_chain", 2
 """A function of the workload, which returns true, and its calls of the nested function."""
-
-Change = tuple[int, bytes]
-"""An address, and what is written there."""
 
 
 @check("C4i", variants=BOTH, features=GRAPH)

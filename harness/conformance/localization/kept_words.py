@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 
 from harness.conformance.localization.conditions import constant_condition
 from harness.conformance.localization.decisions import last_decision, wrong_decision
@@ -15,6 +15,7 @@ from harness.conformance.places import is_of_port, port_file
 from harness.conformance.under_test.bench import Bench
 from harness.conformance.under_test.build_guest import START
 from harness.conformance.under_test.clock import take_snapshot
+from harness.conformance.under_test.live_text import Change
 from harness.conformance.under_test.single_step import steps_to
 from harness.conformance.under_test.switch import Switch
 from harness.conformance.under_test.traced_call import (
@@ -76,12 +77,11 @@ def kept_word(retrace: Retrace) -> Place | None:
     return None
 
 
-def decided_about(retrace: Retrace, change: tuple[int, bytes]) -> Place | None:
+def decided_about(retrace: Retrace, change: Change) -> Place | None:
     """The port's last decision about changed text at boot that it takes about no text as built.
 
-    ``change`` is an address, and what is written there before the boot; the call under test reads
-    the word that the port made then.  None if there is no such word.  The guest is left in any
-    state.
+    ``change`` is written before the boot, and the call under test reads the word that the port made
+    then.  None if there is no such word.  The guest is left in any state.
     """
     bench = retrace.bench
     if not bench.rewinds:
@@ -224,13 +224,14 @@ class _Search:
         if known is not None:
             return known
         mends = partial(self._mends, trials)
-        found = [*filter(mends, trials.decisions())]
-        others = (*trials.single_decisions(), *trials.values())
-        if found:
-            # Another decision may have led to the one that is asked last.
-            led = next(filter(mends, trials.led_to(found[0])), None)
-            found = [led, *found] if led else found
-        mended = found or [*islice(filter(mends, others), 1)]
+        mended = [*filter(mends, trials.decisions())]
+        # Another decision may have led to the last one, or it is one time only, or a value.
+        others = (
+            trials.led_to(mended[0])
+            if mended
+            else chain(trials.single_decisions(), trials.values())
+        )
+        mended[:0] = islice(filter(mends, others), 1)
         if mended:
             return trials.place(*mended)
         if self._retrace.call is None or GRAPH_ENTER in self._retrace.call.called:

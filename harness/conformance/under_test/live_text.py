@@ -10,8 +10,11 @@ from harness.image import Function, RunningImage
 from harness.isa import CallSite, Form, Isa, SiteState
 from harness.tracer import LIST_OPS, NOP_OPS
 
-Changes = Collection[tuple[int, bytes]]
-"""What a guest has written before its first instruction: addresses and bytes."""
+Change = tuple[int, bytes]
+"""An address, and what is written there."""
+
+Changes = Collection[Change]
+"""What a guest has written before its first instruction."""
 
 
 class UnderTest(Protocol):
