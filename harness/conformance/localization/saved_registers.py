@@ -97,13 +97,13 @@ class SavedRegisters(Retrace):
     def saved(self, word: int) -> Place | None:
         """The stub's last store to a word of its frame before its tracer, or the one beside it.
 
-        Where none is beside it, it is where the stub hands the frame over.
+        Where none is beside it, and none is nearest, it is where the stub hands the frame over.
         """
         steps, writers = self._stores
         if not writers:
             return None
         nearest = min(writers, key=lambda other: (abs(other - word), other))
-        if abs(nearest - word) > self.bench.isa.word_size:
+        if abs(nearest - word) > self.bench.isa.word_size and 2 * word - nearest in writers:
             handed = self._handed_over(word)
             if handed is not None:
                 return handed
