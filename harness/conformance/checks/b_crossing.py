@@ -56,7 +56,7 @@ def a_site_without_a_tracer(bench: Bench) -> None:
             groups = dict.fromkeys(GROUPS, clauses[0])
             retrace = Retrace(bench, partial(_idle, bench, state, name))
             what = f"a call of {name} with {state}"
-            with bench.fail_if_guest_dies(*clauses, locate=retrace.last_instruction):
+            with bench.fail_if_guest_dies(*clauses, locate=partial(_died, retrace, state)):
                 try:
                     call = retrace.go(home=True)
                 except NotReached as error:
@@ -93,8 +93,14 @@ def the_first_call_at_boot(bench: Bench) -> None:
     site = next(site for site in bench.image.sites if bench.sites.resumes(site) == back)
     retrace = Retrace(bench, partial(_at_boot, bench, site))
     clause = "C8d" if bench.variant.name == DYNAMIC else "C3c"
-    with bench.fail_if_guest_dies(clause, locate=retrace.last_instruction, inside=OF_GRAPH):
-        call = retrace.go(home=False)
+    why = partial(_died, retrace, "")
+    with bench.fail_if_guest_dies(clause, locate=why, inside=OF_GRAPH):
+        try:
+            call = retrace.go(home=False)
+        except GuestDied:
+            if retrace.call is not None and GRAPH_ENTER in retrace.call.called:
+                bench.clauses_if_dead = OF_GRAPH[PREPARE]
+            raise
     clauses = dict.fromkeys(("args", "return", "saved", "stack"), clause)
     compare(retrace, call, f"a call of {site.function}", clauses)
 
@@ -140,6 +146,13 @@ def _idle(bench: Bench, state: str, name: str) -> CallSite:
             switch.graph(True)
         switch.variable(TRACE_STOP, STOPPED)
     return site
+
+
+def _died(retrace: Retrace, state: str) -> Place | None:
+    """Where the stub decided to call what the guest died in, or its last instruction."""
+    called = retrace.call.called if retrace.call is not None else ()
+    function = next((one for one in (GRAPH_ENTER, TRACER) if one in called), "")
+    return _decision(retrace, state, function) if function else retrace.last_instruction()
 
 
 def _decision(retrace: Retrace, state: str, function: str) -> Place | None:

@@ -58,7 +58,7 @@ class Retrace(StubFrames):
         self._site = bench.sites.of(START)
         self.prepare()
         with bench.fail_if_guest_dies(
-            *bench.clauses_if_dead, locate=self.last_instruction, inside=bench.inside
+            *bench.clauses_if_dead, locate=bench.locate, inside=bench.inside
         ):
             self.call = come_to(bench, self._site)
             try:
