@@ -38,6 +38,7 @@ MOST_OPERANDS = 8
 """The most instructions of a condition that are followed to what they compute with."""
 
 UNWRITTEN = "no code was written"
+UNASKED = "stored to the code; the port has decided nothing before"
 COMPARED = "made the word that the site was compared with"
 
 
@@ -65,7 +66,10 @@ class Search(WrittenWords):
             return beside or self._question(made, before) or self._made_at(made)
         if aspect in (REFUSAL, REACH):
             # A request is accepted at the last conditional branch before the first store.
-            return self._question(self._first_written(), "asked last before the code was written")
+            end = self._first_written()
+            last = self._question(end, "asked last before the code was written")
+            stored = end < len(self._steps)
+            return last or (self._of_the_port(end, UNASKED) if stored else None)
         if self._misplaced:
             return self._address_maker() or self._last_store()
         if not self._stores:
