@@ -9,6 +9,8 @@ from harness.conformance.reports.summary import summary_lines
 from harness.conformance.verdict import (
     ABOUT,
     BOOT,
+    DECIDED_LAST,
+    DECIDED_WRONGLY,
     FRAME_POINTER,
     HALF_DONE,
     OTHERS_DATA,
@@ -53,6 +55,15 @@ def found(*told):
 def test_failures_from_one_place_are_one_finding():
     graph = replace(LOST, check="a-hijacked-call", message="something else", variant="static")
     assert found(("C1a", LOST), ("C4c", graph)) == [("C1a", ["C4c"])]
+
+
+def test_a_place_that_an_experiment_has_shown_is_told_before_a_guess():
+    guess = replace(LOST, place=replace(LOAD, how=f"{DECIDED_LAST} about it"))
+    shown = replace(LOST, check="another", place=replace(OTHER, how=DECIDED_WRONGLY))
+    [finding] = find((("C4d", guess), ("C4d", shown)), ORDER)
+    assert finding.place == shown.place
+    [finding] = find((("C4d", LOST), ("C4d", shown)), ORDER)
+    assert finding.place == LOST.place
 
 
 def test_what_two_calls_say_alike_is_one_finding():
