@@ -58,13 +58,13 @@ def _why_hijacked(
     return decided_about(retrace, stores[begun[-1]])
 
 
-def _hijacked(bench: Bench, site: CallSite) -> CallSite:
-    """The guest as booted, with the graph tracer of a site on."""
+def _hijacked(bench: Bench, *sites: CallSite) -> CallSite:
+    """The guest as booted, with the graph tracer of some sites on; returns the first one."""
     bench.fresh()
     switch = Switch(bench)
     switch.graph(True)
-    switch.sites(True, [site])
-    return site
+    switch.sites(True, sites)
+    return sites[0]
 
 
 @check("C4i", variants=BOTH, features=GRAPH)
@@ -106,10 +106,7 @@ def the_prologue_of_a_nested_function(bench: Bench) -> None:
     nested = nested_functions(bench)
     if not nested or not bench.kernel.nested_functions:
         return
-    bench.fresh()
-    switch = Switch(bench)
-    switch.graph(True)
-    switch.sites(True, nested)
+    _hijacked(bench, *nested)
     bench.guest.tracer.clear()
     clauses = ("C4d", "C4i") if bench.applies("C4i") else ("C4d",)
     with bench.fail_if_guest_dies(*clauses):

@@ -68,12 +68,10 @@ def kept_word(retrace: Retrace) -> Place | None:
     if not words:
         return None
     with suppress(GuestError, GdbError):
-        for word, function in _makers(bench, words):
-            search = _Search(retrace, word, function, _number(bench, word, function))
-            if search.is_maker():
-                bench.kept_words[word] = None
-                bench.kept_words[word] = search.place()
-                return bench.kept_words[word]
+        for search in _searches(retrace, words):
+            bench.kept_words[search.word] = None
+            bench.kept_words[search.word] = search.place()
+            return bench.kept_words[search.word]
     return None
 
 
@@ -83,36 +81,19 @@ def decided_about(retrace: Retrace, change: Change) -> Place | None:
     ``change`` is written before the boot, and the call under test reads the word that the port made
     then.  None if there is no such word.  The guest is left in any state.
     """
-    bench = retrace.bench
-    if not bench.rewinds:
-        return None
-    with suppress(GuestError, GdbError):
-        for word, function in _makers(bench, _read_words(retrace)):
-            number = _number(bench, word, function)
-            if not _Search(retrace, word, function, number).is_maker():
-                continue
-            bench.boot()
-            # Of the call with this number, and of some before it.
-            known = {step for way in _ways(bench, function, number, KNOWN) for step in way}
-            bench.boot()
-            bench.write_memory(*change)
-            (way,) = _ways(bench, function, number, 1)
-            other = max((at for at, step in enumerate(way) if step not in known), default=0)
-            executed = [here for here, _ in way[: other + 2]]
-            return last_decision(bench, executed, DECIDED_OTHERWISE)
+    if retrace.bench.rewinds:
+        with suppress(GuestError, GdbError):
+            for search in _searches(retrace, _read_words(retrace)):
+                return search.decided_about(change)
     return None
 
 
-def _ways(bench: Bench, function: int, number: int, last: int) -> Iterator[list[tuple[int, int]]]:
-    """The last ones of the first ``number`` calls of a function at boot.
-
-    Each is its instructions, each with the one that is executed next.
-    """
-    for call in range(number):
-        bench.run_to(function)
-        if call >= number - last:
-            back = return_address(bench.guest.debugger, bench.isa.abi)
-            yield [*pairwise(steps_to(bench, back))]
+def _searches(retrace: Retrace, words: list[int]) -> Iterator["_Search"]:
+    """For each of these words that a function of the port's returned at boot."""
+    for word, function in _makers(retrace.bench, words):
+        search = _Search(retrace, word, function, _number(retrace.bench, word, function))
+        if search.is_maker():
+            yield search
 
 
 def _read_words(retrace: Retrace) -> list[int]:
@@ -188,7 +169,7 @@ class _Search:
 
     def __init__(self, retrace: Retrace, word: int, function: int, number: int) -> None:
         self._retrace, self._bench = retrace, retrace.bench
-        self._word, self._function, self._number = word, function, number
+        self.word, self._function, self._number = word, function, number
         self._size = self._back = 0
         self._judged: dict[int, bool] = {}
 
@@ -208,9 +189,9 @@ class _Search:
         guest.restore(KEPT)
         bench.run_to(self._back)
         value, size = self._result(), bench.isa.word_size
-        mark = _mark(bench, self._word).to_bytes(size, bench.image.byteorder)
+        mark = _mark(bench, self.word).to_bytes(size, bench.image.byteorder)
         bench.run_to(START, self._function)
-        kept = bench.read_memory(self._word, size)
+        kept = bench.read_memory(self.word, size)
         self._size = next((n for n in range(size, 0, -1) if kept[n - 1] != mark[n - 1]), 0)
         self._judged[value] = False
         return self._size > 0 and self._bytes(value, self._size) == kept[: self._size]
@@ -239,6 +220,30 @@ class _Search:
         prepare = prepare_of(bench.image)
         how = f"{DECIDED_LAST}; what it returned is what {prepare} reads"
         return self._decision_in_call(prepare) or last_decision(bench, trials.executed, how)
+
+    def decided_about(self, change: Change) -> Place | None:
+        """As of the function with this name."""
+        bench = self._bench
+        bench.boot()
+        # Of this call, and of some before it.
+        known = {step for way in self._last_ways(KNOWN) for step in way}
+        bench.boot()
+        bench.write_memory(*change)
+        (way,) = self._last_ways(1)
+        other = max((at for at, step in enumerate(way) if step not in known), default=0)
+        executed = [here for here, _ in way[: other + 2]]
+        return last_decision(bench, executed, DECIDED_OTHERWISE)
+
+    def _last_ways(self, last: int) -> Iterator[list[tuple[int, int]]]:
+        """This call of a guest at its first instruction, and those before it, so many in all.
+
+        Each is its instructions, each with the one that is executed next.
+        """
+        for call in range(self._number):
+            self._bench.run_to(self._function)
+            if call >= self._number - last:
+                back = return_address(self._bench.guest.debugger, self._bench.isa.abi)
+                yield [*pairwise(steps_to(self._bench, back))]
 
     def _mends(self, trials: Trials, trial: Trial) -> bool:
         """Whether the word is right with this done otherwise."""
@@ -294,5 +299,5 @@ class _Search:
     def _prepare(self, value: int) -> CallSite:
         site = self._retrace.prepare()
         data = self._bytes(value, self._size)
-        self._bench.guest.debugger.write_memory(self._word, data)
+        self._bench.guest.debugger.write_memory(self.word, data)
         return site

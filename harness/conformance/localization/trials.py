@@ -7,6 +7,7 @@ A wrong branch, or a value that is wrong by one, is found by putting it right.
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
@@ -92,13 +93,13 @@ class Trials:
 
     def decisions(self) -> Iterator[Trial]:
         """Each branch decided the other way each time, the last one first."""
-        for ways in sorted(self._branches(), reverse=True, key=lambda ways: ways[-1]):
+        for ways in sorted(self._branches, reverse=True, key=lambda ways: ways[-1]):
             for other in dict.fromkeys(other for _, other in ways):
                 yield Trial(ways[-1][0], to=other)
 
     def single_decisions(self) -> Iterator[Trial]:
         """Each decision of the branches that went both ways, the last one first."""
-        both = [ways for ways in self._branches() if len({other for _, other in ways}) > 1]
+        both = [ways for ways in self._branches if len({other for _, other in ways}) > 1]
         single = [
             Trial(at, range(number, number + 1), to)
             for ways in both
@@ -114,7 +115,7 @@ class Trials:
         made, asked = self._made_before(trial.at), self.executed[trial.at]
         before = [
             (at, ways)
-            for ways in self._branches()
+            for ways in self._branches
             for at, _ in ways
             if at < made and self.executed[at] != asked
         ]
@@ -126,7 +127,7 @@ class Trials:
     def _made_before(self, branch: int) -> int:
         """The step that made what a branch asks about, if others were decided since; 0 if not."""
         isa, code = self._bench.isa, self._bench.code
-        decided = max((at for ways in self._branches() for at, _ in ways if at < branch), default=0)
+        decided = max((at for ways in self._branches for at, _ in ways if at < branch), default=0)
         # Flags are set in front of the branch.
         for asked in (branch, branch - 1):
             text = code.disassembled(self.executed[asked])
@@ -141,6 +142,7 @@ class Trials:
         steps = range(before - 1, 0, -1)
         return next((at for at in steps if values[at] != values[at + 1]), 0)
 
+    @cached_property
     def _branches(self) -> list[list[tuple[int, int]]]:
         """The port's conditional branches: the steps of each, and where it did not go in them."""
         went: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)

@@ -71,7 +71,7 @@ class WrittenWords(WatchedCall):
     def _first_written(self) -> int:
         """The first step that stores to what is watched, also what is there already.
 
-        The last one without any.
+        The number of steps if none does.
         """
         isa, code = self._bench.isa, self._bench.code
         first = self._stores[0] if self._stores else len(self._steps)
