@@ -21,6 +21,8 @@ import pytest
         ("breakpoint-goes-on-behind-itself", "C9j", "ftrace_int3_handler", "return 1;"),
         # Of many stores, one is neither the breakpoint nor the last.
         ("nop-between-two-tracers", "C10c", "ftrace_update_ftrace_func", "text[0] = insn"),
+        # The first store is left out, and CPUs are made to see nothing.
+        ("no-breakpoint", "C9j", "modify", "kick_all_cpus_sync"),
         # A wrong byte was copied from a constant.
         ("five-nops", "C9a", "nop", "{ { 0x90, 0x1f"),
         # The static stub never comes to the tracer, so it is not what it restores.

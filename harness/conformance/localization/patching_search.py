@@ -16,6 +16,7 @@ from harness.conformance.places import (
     where_named,
 )
 from harness.conformance.under_test.registers import names_memory, registers_in
+from harness.conformance.under_test.single_step import WAITING
 from harness.conformance.verdict import (
     HALF_DONE,
     INCOMPLETE,
@@ -39,6 +40,7 @@ MOST_OPERANDS = 8
 
 UNWRITTEN = "no code was written"
 UNASKED = "stored to the code; the port has decided nothing before"
+WAITED_EARLY = "waits until all CPUs see what was written; nothing was"
 COMPARED = "made the word that the site was compared with"
 
 
@@ -54,7 +56,7 @@ class Search(WrittenWords):
         if aspect == OTHERS_DATA:
             return self._wrote(0, WROTE_OTHERS)
         if aspect == WHOLE:
-            return self._wrote(self._unhandled())
+            return self._waited_early() or self._wrote(self._unhandled())
         if aspect == ORDERED:
             return self._wrote(0)
         if aspect == HALF_DONE:
@@ -231,6 +233,14 @@ class Search(WrittenWords):
     def _wrote(self, number: int = -1, how: str = WROTE) -> Place | None:
         """A store to what is watched."""
         return self._of_the_port(self._stores[number], how) if self._stores else None
+
+    def _waited_early(self) -> Place | None:
+        """The port's call that waits for all CPUs to see a store, before there was any."""
+        waiting = self._bench.image.symbols.get(WAITING)
+        stored = self._stores[0] if self._stores else 0
+        waits = (at for at in range(stored) if self._steps[at].address == waiting)
+        at = next(waits, None)
+        return None if at is None else self._of_the_port(at, WAITED_EARLY)
 
     def _unhandled(self) -> int:
         """The first store but the last after which the code is not what the port handles.
