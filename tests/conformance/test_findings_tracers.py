@@ -37,6 +37,9 @@ STUB, UPDATE = "ftrace_caller", "ftrace_update_ftrace_func"
         (ARGS, "return-address-not-kept", "C9b", "ftrace_init_nop", "-EINVAL"),
         (ARGS, "record-at-the-first-word", "C8b", "ftrace_call_adjust", "return addr;"),
         (ARGS, "return-address-not-replaced", "C4d", "ftrace_graph_func", "function_graph_enter"),
+        # A word that is not written is not asked about: what remains is whether this is a site.
+        (ARGS, "first-word-not-checked", "C9e", "ftrace_make_call", "(u32 *)rec->ip"),
+        (OPS, "first-word-not-checked", "C9e", "ftrace_make_call", "(const u32 *)rec->ip"),
         # Words of struct pt_regs that nothing has saved, or that were saved over others.
         (REGS, "two-registers-missing", "C21a", "ftrace_regs_caller", "stp\tx19, x20"),
         (REGS, "two-registers-over-another", "C21a", "ftrace_regs_caller", "#S_X(7)"),

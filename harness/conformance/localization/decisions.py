@@ -16,9 +16,6 @@ from harness.errors import GdbError, GuestError
 MOST_DECISIONS = 12
 """The most conditional branches of one call that are decided otherwise, the last ones first."""
 
-FURTHER = 0x10000000
-"""A distance in bytes by which a target out of reach stays out of reach of every call."""
-
 _TARGET = re.compile(r"\b0x([0-9a-f]+)$")
 """What the text of a direct branch ends with."""
 
@@ -70,15 +67,6 @@ def decided_last(bench: Bench, how: str) -> Place | None:
     executed = steps_to(bench, end)
     came = executed[-1] == end & bench.isa.mask
     return last_decision(bench, executed, how) if came else None
-
-
-def further_targets(bench: Bench, target: int) -> Iterator[int]:
-    """Other targets that a function refuses which must refuse this one, likeliest first."""
-    mask = bench.isa.mask
-    unaligned = [target + more & mask for more in (1, 2)]
-    far = [target + more & mask for more in (FURTHER, -FURTHER)]
-    is_unaligned = bool(target & ~bench.isa.code_bit & bench.isa.unit - 1)
-    yield from (*unaligned, *far) if is_unaligned else (*far, *unaligned)
 
 
 def _branches(bench: Bench, executed: Sequence[int]) -> Iterator[int]:

@@ -8,7 +8,7 @@ from itertools import chain, islice, pairwise
 
 from harness.conformance.localization.conditions import constant_condition
 from harness.conformance.localization.decisions import last_decision, wrong_decision
-from harness.conformance.localization.patching import steps_of
+from harness.conformance.localization.repeated_calls import steps_of
 from harness.conformance.localization.retrace import Retrace
 from harness.conformance.localization.trials import Trial, Trials
 from harness.conformance.places import is_of_port, port_file

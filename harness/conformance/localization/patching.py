@@ -2,7 +2,7 @@
 """Single steps of a call of a patching function, to find the line that a failure comes from."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -12,11 +12,16 @@ from harness.conformance.localization.byte_search import ByteSearch
 from harness.conformance.localization.conditions import constant_condition, needless_choice
 from harness.conformance.localization.decisions import (
     decided_last,
-    further_targets,
-    parting,
     wrong_decision,
 )
+from harness.conformance.localization.other_requests import other_sites, other_targets
 from harness.conformance.localization.patching_search import STATUS, Search
+from harness.conformance.localization.repeated_calls import (
+    come_to,
+    mapped,
+    steps_of,
+    watched_text,
+)
 from harness.conformance.localization.requests import RECORD, right_text, site_of, target_of
 from harness.conformance.places import is_of_port, place_of
 from harness.conformance.under_test.actions import (
@@ -25,24 +30,15 @@ from harness.conformance.under_test.actions import (
     MODULE_INIT,
     Actions,
     Called,
-    Written,
     first_patching,
 )
 from harness.conformance.under_test.bench import Bench
-from harness.conformance.under_test.build_guest import CALL_RETURNS, PANIC, START
-from harness.conformance.under_test.live_modules import know_module
+from harness.conformance.under_test.build_guest import CALL_RETURNS
 from harness.conformance.under_test.others_data import OthersData
-from harness.conformance.under_test.single_step import AROUND, single_step
-from harness.conformance.under_test.watched_call import WatchedStep
+from harness.conformance.under_test.single_step import AROUND
 from harness.conformance.verdict import CALLED, OTHERS_DATA, REACH, REFUSAL, WORDS, Evidence, Place
 from harness.debugger import return_address
 from harness.errors import GdbError, GuestError
-
-MOST_STEPS = 2000
-"""The most instructions of one call, with the kernel functions that it calls."""
-
-MOST_SITES = 4096
-"""The most calls of ftrace_make_nop() or ftrace_make_call() before the one under test."""
 
 _ADDRESS = re.compile("0x[0-9a-f]+")
 """What a line about an instruction begins with."""
@@ -90,7 +86,7 @@ def locate_refused_site(bench: Bench) -> Place | None:
     """
     function, result = first_patching(bench.image), bench.isa.abi.results[0]
     actions, start = bench.actions.so_far(), bench.image.address_of(function)
-    _come_to(bench, function, actions)
+    come_to(bench, function, actions)
     here = start & bench.isa.mask
     while here == start & bench.isa.mask:
         site = site_of(bench, function, bench.registers.read())
@@ -107,7 +103,7 @@ def _not_prepared(bench: Bench, actions: Actions) -> Place | None:
     start, result = bench.image.symbols.get(MODULE_INIT), bench.isa.abi.results[0]
     if start is None or not is_of_port(bench.image, start):
         return None
-    _come_to(bench, MODULE_INIT, actions)
+    come_to(bench, MODULE_INIT, actions)
     place = decided_last(bench, "decided last, and refused the module")
     return place if bench.registers.read(result)[result] & STATUS else None
 
@@ -164,10 +160,12 @@ def _locate(
         place = constant_condition(bench, executed)
     if place is None and aspect == WORDS and not left_alone:
         place = needless_choice(bench, executed)
+    if place is None and aspect == REFUSAL and function in RECORD:
+        place = other_sites(bench, function, actions, executed, search.changed)
     if place is None and aspect == REACH:
-        place = search.half_distance() or _other_targets(bench, function, actions, executed)
+        place = search.half_distance() or other_targets(bench, function, actions, executed)
     elif place is None and granted is not None:
-        again = partial(_come_to, bench, function, actions)
+        again = partial(come_to, bench, function, actions)
         compared = search.compared() if search.is_refused and function in RECORD else None
         place = compared or wrong_decision(bench, again, executed, granted)
         if place is None and not search.wrote and function in RECORD:
@@ -181,14 +179,14 @@ def _search(
 ) -> tuple[Search | None, dict[str, int]]:
     """The steps of the call, None if there are none; and the registers of its arguments."""
     isa = bench.isa
-    _come_to(bench, function, actions)
+    come_to(bench, function, actions)
     registers = bench.registers.read(*isa.abi.argument_registers)
     if aspect == OTHERS_DATA:
         others = OthersData(bench)
         look: Callable[[], bytes] = lambda: "\n".join(others.changed()).encode()  # noqa: E731
         wrong, right, start = (), b"", 0
     else:
-        watched = _watched(bench, function, registers)
+        watched = watched_text(bench, function, registers)
         look = partial(bench.read_memory, watched.start, len(watched))
         right, start = right_text(bench, function, registers, watched), watched.start
         wrong = [at - watched.start for at in wrong if at in watched]
@@ -218,50 +216,13 @@ def _prepared_wrong(bench: Bench, function: str, actions: Actions) -> Place | No
         return None
     site = actions.site
     if not site:
-        _come_to(bench, function, actions)
+        come_to(bench, function, actions)
         site = site_of(bench, function, bench.registers.read())
     if site not in bench.image.text:
         # Modules are not there at boot.
         return None
     search, _ = _search(bench, WORDS, INIT_NOP, Actions(memory=actions.memory, site=site))
     return search.place(WORDS) if search is not None and search.is_wrong else None
-
-
-def _other_targets(
-    bench: Bench, function: str, actions: Actions, executed: Sequence[int]
-) -> Place | None:
-    """Where other targets are refused, behind a branch that this one passes.
-
-    If none is, where the port goes another way than with a target in reach, and does not refuse
-    this one either; None if it goes the same way.
-    """
-    isa, last = bench.isa, actions.last_call
-    if last is None or not last.arguments or last.function != bench.image.symbols[function]:
-        return None
-    for target in further_targets(bench, last.arguments[-1]):
-        other = replace(last, arguments=(*last.arguments[:-1], target))
-        # The guest may die of this target.
-        with suppress(GuestError, GdbError):
-            steps = _steps_of_call(bench, function, actions, other)
-            if steps[-1].registers[isa.abi.results[0]] & STATUS:
-                way = [step.address for step in steps[1:]]
-                how = "refuses other targets, and lets this one pass"
-                return parting(bench, executed, way, how)
-    target = bench.image.pointer_to("ftrace_caller")
-    valid = replace(last, arguments=(*last.arguments[:-1], target))
-    with suppress(GuestError, GdbError):
-        steps = _steps_of_call(bench, function, actions, valid)
-        way = [step.address for step in steps[1:]]
-        return parting(bench, executed, way, "goes another way with this target, and accepts it")
-    return None
-
-
-def _steps_of_call(
-    bench: Bench, function: str, actions: Actions, last: Called
-) -> list[WatchedStep]:
-    """The steps of another last call than that of the actions."""
-    _come_to(bench, function, replace(actions, done=[*actions.done[:-1], last]))
-    return [*steps_of(bench, return_address(bench.guest.debugger, bench.isa.abi), bytes)]
 
 
 def _granted_of(
@@ -276,7 +237,7 @@ def _granted_of(
     if search.wrote:
         return None
     ip = site_of(bench, function, registers)
-    words = _mapped(bench, range(ip, ip + AROUND.stop))
+    words = mapped(bench, range(ip, ip + AROUND.stop))
     target = target_of(bench, function, registers)
     before = bench.read_memory(words.start, len(words))
     return partial(_granted, bench, words, before, target)
@@ -302,80 +263,3 @@ def _granted(bench: Bench, words: range, before: bytes, target: int | None) -> b
     old, new = ({*bench.code.calls(words.start, code)} for code in (before, now))
     wanted = set() if target is None else {target}
     return now != before and {where for _, where in new - old} == wanted
-
-
-def _come_to(bench: Bench, function: str, actions: Actions) -> None:
-    """Repeat the actions, and stop at the entry of the function that failed."""
-    isa, start = bench.isa, bench.image.address_of(function)
-    calls = [at for at, one in enumerate(actions.done) if isinstance(one, Called)]
-    modules = dict(bench.image.modules)
-    if calls:
-        bench.fresh(actions.memory)
-    else:
-        bench.boot(actions.memory)
-    # The actions write and load them again.
-    for name, module in modules.items():
-        know_module(bench, name, module)
-    for action in actions.done[: calls[-1] if calls else 0]:
-        if isinstance(action, Written):
-            bench.write_memory(action.address, action.data)
-        else:
-            bench.call(action.function, *action.arguments)
-    last = actions.last_call
-    if last is not None:
-        bench.enter(last.function, *last.arguments)
-        if not last.arguments:
-            # The answer 0 is then a change.
-            bench.registers.fill([isa.abi.results[0]], [], 0)
-        if last.function == start:
-            return
-    end = CALL_RETURNS if calls else START
-    for _ in range(MOST_SITES):
-        if bench.run_to(start, end) != start & isa.mask:
-            break
-        if not actions.site or site_of(bench, function, bench.registers.read()) == actions.site:
-            return
-    raise GuestError(f"{function}() was not called for that call site again")
-
-
-def _watched(bench: Bench, function: str, registers: dict[str, int]) -> range:
-    """The text that the function changes: a call site, or the stub with the slots."""
-    if function in RECORD:
-        site = site_of(bench, function, registers)
-        return _mapped(bench, range(site + AROUND.start, site + AROUND.stop))
-    stub = bench.code.stub
-    assert stub is not None, "a slot lies in a stub"
-    return range(stub.address, stub.address + stub.size)
-
-
-def _mapped(bench: Bench, wanted: range) -> range:
-    """The units of a range that can be read: sites that a check makes up lie at ends of memory."""
-    unit = bench.isa.unit
-    found = []
-    for at in wanted[::unit]:
-        with suppress(GdbError):
-            bench.read_memory(at, unit)
-            found.append(at)
-    return range(found[0], found[-1] + unit) if found else range(0)
-
-
-def steps_of(bench: Bench, end: int, look: Callable[[], bytes]) -> Iterator[WatchedStep]:
-    """The state at the entry of the function, and after each of its instructions."""
-    isa, debugger = bench.isa, bench.guest.debugger
-    wanted = [*isa.abi.general_registers, isa.abi.status_registers[0]]
-    panic = bench.image.symbols.get(PANIC)
-    memory = look()
-    here = debugger.read_register(isa.abi.pc_register) & isa.mask
-    yield WatchedStep(here, bench.registers.read(*wanted), memory)
-    for _ in range(MOST_STEPS):
-        if here in (end, panic):
-            return
-        at, instruction = here, bench.code.linked(here)
-        try:
-            here = single_step(bench, here)
-            # A step may include the delay slot of a branch, with a store in it.
-            if isa.cpu.is_store(instruction) or isa.cpu.has_delay_slot(instruction):
-                memory = look()
-            yield WatchedStep(at, bench.registers.read(*wanted), memory)
-        except (GuestError, GdbError):
-            return

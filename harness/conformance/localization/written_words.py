@@ -59,6 +59,14 @@ class WrittenWords(WatchedCall):
         of_both = [at for at in of_wrong if at in of_differing]
         self._judged = of_both or of_wrong or of_differing or self._stores
 
+    @property
+    def changed(self) -> list[int]:
+        """The addresses of the bytes that the call has changed."""
+        before, after = self._seen[0], self._seen[-1]
+        return [
+            at for at, *both in zip(self.watched, before, after, strict=True) if len({*both}) > 1
+        ]
+
     def _stores_to(self, offsets: Collection[int]) -> list[int]:
         """The stores that changed bytes at these offsets."""
         seen = self._seen
