@@ -308,7 +308,9 @@ def _wrong_frame_pointer(
     callers = _pointers_of_caller(retrace, call)
     first, second = ([*callers, pointer].index(pointer) for pointer in (came_out, went_in))
     if first < second:
-        return kept_word(retrace) or retrace.origin(arguments[2], GRAPH_ENTER, again=True)
+        other = Retrace(retrace.bench, partial(hijacked, retrace.bench, OTHER))
+        made = kept_word(retrace, other)
+        return made or retrace.origin(arguments[2], GRAPH_ENTER, again=True)
     return retrace.origin(arguments[0], HANDLER, home=True)
 
 

@@ -52,9 +52,24 @@ def parting(bench: Bench, executed: Sequence[int], others: Sequence[int], how: s
     return last_decision(bench, executed[: same + 1], how)
 
 
-def last_decision(bench: Bench, executed: Sequence[int], how: str) -> Place | None:
-    """The port's last conditional branch among these steps, but for the last one."""
-    branch = next(_branches(bench, executed), None)
+def last_decision(
+    bench: Bench, executed: Sequence[int], how: str, *, own: bool = False
+) -> Place | None:
+    """The port's last conditional branch among these steps, but for the last one.
+
+    ``own``: of the function that is executed first, and of no inline one.
+    """
+    function_at, inlined_calls = bench.image.function_at, bench.image.inlined_calls
+    branches = (
+        at
+        for at in _branches(bench, executed)
+        if not own
+        or (
+            function_at(executed[at]) == function_at(executed[0])
+            and not inlined_calls(executed[at])
+        )
+    )
+    branch = next(branches, None)
     return None if branch is None else question(bench.image, executed[: branch + 1], how)
 
 

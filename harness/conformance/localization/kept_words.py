@@ -41,6 +41,8 @@ MOST_FUNCTIONS = 3
 
 DECIDED_OTHERWISE = f"{DECIDED_LAST} about it as about no other prologue"
 
+GAVE_WRONG = f"{DECIDED_LAST} itself; what it returned is wrong, and right of another function"
+
 KNOWN = 24
 """The calls of a function at boot whose decisions are known to be right."""
 
@@ -48,7 +50,7 @@ STACK = 0x4000
 """The size of the kernel's stacks."""
 
 
-def kept_word(retrace: Retrace) -> Place | None:
+def kept_word(retrace: Retrace, other: Retrace | None = None) -> Place | None:
     """Where the port made a word wrong at boot, by which it did not hijack a call as it should.
 
     It is a condition that the compiler knows in the function that made it, if there is one.  The
@@ -57,6 +59,9 @@ def kept_word(retrace: Retrace) -> Place | None:
     If nothing helps a call that is left alone, it is the last decision of that function, unless
     another decision in the call under test does.  None if there is no such word.  The guest is left
     in any state.
+
+    ``other`` is another call that returns, with another word, if the rest of the port is right.
+    Then it is the last decision of that function even if the call is hijacked.
     """
     bench = retrace.bench
     if not bench.rewinds or not bench.by_port:
@@ -70,7 +75,7 @@ def kept_word(retrace: Retrace) -> Place | None:
     with suppress(GuestError, GdbError):
         for search in _searches(retrace, words):
             bench.kept_words[search.word] = None
-            bench.kept_words[search.word] = search.place()
+            bench.kept_words[search.word] = search.place(other)
             return bench.kept_words[search.word]
     return None
 
@@ -196,7 +201,7 @@ class _Search:
         self._judged[value] = False
         return self._size > 0 and self._bytes(value, self._size) == kept[: self._size]
 
-    def place(self) -> Place | None:
+    def place(self, other: Retrace | None) -> Place | None:
         """As of `kept_word`."""
         bench = self._bench
         bench.guest.restore(KEPT)
@@ -215,8 +220,12 @@ class _Search:
         mended[:0] = islice(filter(mends, others), 1)
         if mended:
             return trials.place(*mended)
-        if self._retrace.call is None or GRAPH_ENTER in self._retrace.call.called:
+        call = self._retrace.call
+        if call is None:
             return None
+        if GRAPH_ENTER in call.called:
+            returns = other is not None and other.go(home=True).back
+            return last_decision(bench, trials.executed, GAVE_WRONG, own=True) if returns else None
         prepare = prepare_of(bench.image)
         how = f"{DECIDED_LAST}; what it returned is what {prepare} reads"
         return self._decision_in_call(prepare) or last_decision(bench, trials.executed, how)
