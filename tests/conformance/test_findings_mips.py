@@ -72,6 +72,12 @@ def test_a_choice_between_the_same_two_values_decides_nothing(has_line):
     has_line("mips-malta", mutants, ["M1b"], "M1b", function, "? i + 2 : i + 2")
 
 
+def test_a_loop_that_is_never_repeated_has_its_line(has_line):
+    """The compiler leaves nothing of it; no decision and no value make the word right."""
+    mutants, line = ["prologue-of-one-word"], "for (i = 0; i < MAX_WORDS; i++)"
+    has_line("mips-malta", mutants, ["C4d", "C4i", "C4g", "C4h"], "C4d", DECODES, line)
+
+
 def test_a_value_from_a_delay_slot_has_the_line_of_its_store(has_line):
     """Debug information gives it the line of the loop in front of it."""
     mutants, function = ["long-call-branch-too-long"], "modify_long_call"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The conditions of a port's C files, as they are tried with the compiler."""
 
-from harness.conformance.localization.conditions import choices_of, code_of, conditions_of
+from harness.conformance.localization.conditions import choices_of, code_of, conditions_of, loops_of
 
 SOURCE = """\
 /* if (not) code */
@@ -83,4 +83,33 @@ static int length(const u32 *code, int i)
         "IS(code[i], (i + 1))",
         "i",
         "code[i] == JUMP && !big",
+    ]
+
+
+def test_a_loop_has_the_condition_in_front_of_it():
+    source = """\
+static void write(u32 *insn, int words)
+{
+	int i;
+
+	for (i = 0; i < (words + 1); i++)
+		while (is_busy(insn))
+			relax(insn);
+	for (;;) {
+		do {
+			relax(insn);
+		} while (is_busy(insn));
+		while (is_busy(insn))
+			;
+		for_each(insn, words)
+			break;
+		for (EVERY_WORD)
+			relax(insn);
+	}
+}
+"""
+    found = loops_of("ftrace.c", code_of(source))
+    assert [source[one.text.start : one.text.stop].strip() for one in found] == [
+        "i < (words + 1)",
+        "is_busy(insn)",
     ]

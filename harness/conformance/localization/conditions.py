@@ -10,6 +10,7 @@ from harness.conformance.under_test.bench import Bench
 from harness.conformance.verdict import (
     ALWAYS_TRUE,
     DECIDES_NOTHING,
+    NEVER_REPEATED,
     NEVER_TRUE,
     Place,
     PortLine,
@@ -35,6 +36,8 @@ _IF = re.compile(r"\bif\s*(?=\()")
 _CHOICE = re.compile(r"(?:\breturn\b|(?<![=!<>])=(?!=))\s*([^;{}?]+?)\s*\?")
 """The condition of a conditional expression that is a whole value."""
 
+_LOOP = re.compile(r"\b(for|while)\s*(?=\()")
+
 _ON_PURPOSE = re.compile(r"\b(?:CONFIG_\w|IS_ENABLED\b|sizeof\b)")
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
 
@@ -43,6 +46,9 @@ _ASKS = re.compile(r"\(!?\s*(\w+)\([^()]*(?:\([^()]*\)[^()]*)*\)\)")
 
 _UNKNOWN = '(({ int unknown; __asm__("" : "=r"(unknown)); unknown; }))'
 """A condition of which the compiler knows nothing."""
+
+_PASSED, _DECLARED = "passed", " int passed = 0;"
+"""How often the condition of a loop was asked before."""
 
 
 class SourceFunction(NamedTuple):
@@ -76,19 +82,45 @@ def conditions_of(file: str, code: str) -> Iterator[Condition]:
     for function in functions_of(file, code):
         for found in _IF.finditer(code, function.body.start, function.body.stop):
             condition = range(found.end(), _closed(code, found.end()))
-            text = code[condition.start : condition.stop]
-            words = _WORD.findall(text)
-            of_macros = bool(words) and all(word.isupper() for word in words)
-            if not of_macros and not _ON_PURPOSE.search(text):
+            if not _is_on_purpose(code, condition):
                 yield Condition(function, condition)
+
+
+def _is_on_purpose(code: str, condition: range) -> bool:
+    """Whether a condition is constant on purpose."""
+    text = code[condition.start : condition.stop]
+    words = _WORD.findall(text)
+    of_macros = bool(words) and all(word.isupper() for word in words)
+    return of_macros or bool(_ON_PURPOSE.search(text))
 
 
 def choices_of(file: str, code: str) -> Iterator[Condition]:
     """The conditions of the conditional expressions that are returned or assigned."""
     for function in functions_of(file, code):
         for found in _CHOICE.finditer(code, function.body.start, function.body.stop):
-            if found[1].count("(") == found[1].count(")"):
-                yield Condition(function, range(*found.span(1)))
+            condition = range(*found.span(1))
+            is_whole = found[1].count("(") == found[1].count(")")
+            if is_whole and not _is_on_purpose(code, condition):
+                yield Condition(function, condition)
+
+
+def loops_of(file: str, code: str) -> Iterator[Condition]:
+    """The conditions in front of the loops in the functions of a file."""
+    for function in functions_of(file, code):
+        for found in _LOOP.finditer(code, function.body.start, function.body.stop):
+            head = range(found.end() + 1, _closed(code, found.end()) - 1)
+            condition = _second_part(code, head) if found[1] == "for" else head
+            # The condition behind a loop's body ends with a semicolon.
+            is_behind = code[head.stop + 1 :].lstrip().startswith(";")
+            if code[condition.start : condition.stop].strip() and not is_behind:
+                yield Condition(function, condition)
+
+
+def _second_part(code: str, head: range) -> range:
+    """The condition among what is in the brackets of a ``for``; empty if there are not three."""
+    first, *others = code[head.start : head.stop].split(";")
+    start = head.start + len(first) + 1
+    return range(start, start + len(others[0])) if len(others) == 2 else range(0)
 
 
 def code_of(source: str) -> str:
@@ -107,7 +139,8 @@ def constant_condition(bench: Bench, executed: Sequence[int]) -> Place | None:
     compiled = _compiled(image)
     tried = [
         one
-        for one in _executed(image, sources, executed, conditions_of)
+        for find in (conditions_of, choices_of)
+        for one in _executed(image, sources, executed, find)
         if not any(
             (one.function.file, line) in compiled
             for line in _lines(sources[one.function.file], one.text)
@@ -119,7 +152,7 @@ def constant_condition(bench: Bench, executed: Sequence[int]) -> Place | None:
         others = [other for other in known if other != one]
         if not others or not _known(build, sources, others, unknown=one):
             return _place(sources, one, how)
-    return None
+    return needless_loop(bench, executed)
 
 
 def needless_choice(bench: Bench, executed: Sequence[int]) -> Place | None:
@@ -134,6 +167,24 @@ def needless_choice(bench: Bench, executed: Sequence[int]) -> Place | None:
     answered = _answered(build, sources, tried, "(({source}), {})", {})
     idle = [one for one, never, always in answered if never and always]
     return _place(sources, idle[0], DECIDES_NOTHING) if len(idle) == 1 else None
+
+
+def needless_loop(bench: Bench, executed: Sequence[int]) -> Place | None:
+    """The one loop of the functions executed that is never repeated.
+
+    The file compiles to the same code if its condition is false from the second time on.
+    """
+    sources = _sources(bench)
+    tried = [*_executed(bench.image, sources, executed, loops_of)]
+    build = plan_build(bench.variant.spec)
+    bodies = {one.function: one.function.body.start + 1 for one in tried}
+    declared = {
+        Condition(function, range(start, start)): _DECLARED for function, start in bodies.items()
+    }
+    text = f"({_PASSED}++ ? (({{source}}), {{}}) : ({{source}}))"
+    answered = _answered(build, sources, tried, text, declared)
+    idle = [one for one, never, always in answered if never and not always]
+    return _place(sources, idle[0], NEVER_REPEATED) if len(idle) == 1 else None
 
 
 def _sources(bench: Bench) -> dict[str, str]:
