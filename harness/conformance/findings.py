@@ -248,6 +248,8 @@ def _keys(clause: str, failure: Failure) -> Iterator[object]:
         return
     if place is not None:
         yield place.function, place.file, place.line
+        if place.macro:
+            yield place.macro, place.instruction
     if failure.about:
         yield failure.about
     if clause in ONE_FACT:

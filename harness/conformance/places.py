@@ -249,6 +249,18 @@ def where_named(port: Path, place: Place, names: Collection[str]) -> Place:
     return replace(place, file=file, line=number, callers=levels)
 
 
+def with_macro(port: Path, place: Place) -> Place:
+    """The place with the macro that its line is, if that has no arguments."""
+    text = "".join(lines_below(port, place.file)[place.line - 1 : place.line])
+    words = text.partition("/*")[0].split()
+    if not place.file.endswith(".S") or len(words) != 1:
+        return place
+    defined = re.compile(rf"\s*\.macro\s+{re.escape(words[0])}\s*")
+    every = (lines_below(port, path.name) for path in sorted(port.glob("*.S")))
+    is_macro = any(defined.fullmatch(line) for lines in every for line in lines)
+    return replace(place, macro=words[0]) if is_macro else place
+
+
 def outside_of_inline(image: RunningImage, place: Place) -> Place:
     """The place, moved out of the inline functions that its instruction is in."""
     levels = len(image.inlined_calls(place.address))

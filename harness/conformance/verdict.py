@@ -46,7 +46,8 @@ class Place:
 
     ``file`` is relative to the port's directory; ``line`` is 0 where there is no debug information.
     ``callers`` are the calls that led there, innermost first.  A definition has no instruction;
-    its address is 0, and ``function`` the name that it defines.
+    its address is 0, and ``function`` the name that it defines.  ``macro`` is the macro without
+    arguments that the line of assembly is, if it is one: it is the same wherever it is used.
     """
 
     function: str
@@ -56,6 +57,7 @@ class Place:
     instruction: str
     how: str
     callers: tuple[PortLine, ...] = ()
+    macro: str = ""
 
     @property
     def is_hint(self) -> bool:

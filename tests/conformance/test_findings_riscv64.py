@@ -47,6 +47,43 @@ def test_a_small_fault_has_its_line(file, old, new, clause, function, line, has_
 
 
 @pytest.mark.parametrize(
+    ("file", "old", "new", "clauses", "function", "line"),
+    [
+        # The pointer is too high at the end: what was overwritten below it is the caller's.
+        (
+            "return_to_handler.S",
+            "\taddi\tsp, sp, FRAME_SIZE\n",
+            "\taddi\tsp, sp, 2 * FRAME_SIZE\n",
+            ["C5d", "C1j"],
+            "return_to_handler",
+            "2 * FRAME_SIZE",
+        ),
+        # A register still has the result where it is an argument.
+        (
+            "return_to_handler.S",
+            "\tmv\ta0, s0\n\tcall\tftrace_return_to_handler\n",
+            "\tcall\tftrace_return_to_handler\n\tmv\ta0, s0\n",
+            ["C6b"],
+            "return_to_handler",
+            "call\tftrace_return_to_handler",
+        ),
+        # A macro, in which the guest dies in each build in another function.
+        (
+            "mcount.S",
+            "\tld\ta1, FRAME_FP(sp)\n\tld\ta1, RECORD_PC(a1)\n",
+            "\tld\ta1, RECORD_PC(a1)\n\tld\ta1, FRAME_FP(sp)\n",
+            ["C8f", "C1a"],
+            "ftrace_caller",
+            "trace_arguments",
+        ),
+    ],
+)
+def test_a_small_fault_is_one_finding(file, old, new, clauses, function, line, has_line):
+    edits = {file: (old, new)}
+    has_line("riscv64-virt", [], clauses, clauses[0], function, line, edits)
+
+
+@pytest.mark.parametrize(
     ("lost", "clause", "line"),
     [
         # Nothing stores what is loaded back: the store beside it is there.

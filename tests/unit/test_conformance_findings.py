@@ -66,6 +66,18 @@ def test_a_place_that_an_experiment_has_shown_is_told_before_a_guess():
     assert finding.place == LOST.place
 
 
+def test_an_instruction_of_a_macro_is_one_finding_wherever_it_is_used():
+    other = failure("static", "the guest panicked", Layer.CALL, "static", died=True)
+    dynamic = replace(LOST, place=replace(LOAD, macro="restore_all"))
+    static = replace(other, place=replace(OTHER, instruction=LOAD.instruction))
+    assert found(("C1a", dynamic), ("C4b", static)) == [("C1a", []), ("C4b", [])]
+    static = replace(static, place=replace(static.place, macro="restore_all"))
+    assert found(("C1a", dynamic), ("C4b", static)) == [("C1a", ["C4b"])]
+    # Its other instructions may be wrong too.
+    static = replace(static, place=replace(static.place, instruction=OTHER.instruction))
+    assert found(("C1a", dynamic), ("C4b", static)) == [("C1a", []), ("C4b", [])]
+
+
 def test_what_two_calls_say_alike_is_one_finding():
     one = failure("a", "a traced call of leaf: ip is not the call site", Layer.CALL)
     other = failure("b", "a hijacked call of f.2 that is traced too: ip is not the call site", 2)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The calls in which an instruction is executed, and definitions in a port's sources."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from harness.conformance.places import (
     merged_statement,
     open_calls,
     where_named,
+    with_macro,
 )
 from harness.conformance.verdict import Place, PortLine
 from harness.image import Function
@@ -249,3 +251,18 @@ def test_an_address_that_one_file_names_is_made_there(tmp_path):
     assert (moved.file, moved.line, moved.callers) == ("ops.c", 3, (PortLine("ftrace.c", 3),))
     (tmp_path / "again.c").write_text("void *again = &list_ops;\n")
     assert where_named(tmp_path, place, ["list_ops"]) == place
+
+
+def test_a_line_of_assembly_is_a_macro_without_arguments(tmp_path):
+    lines = [
+        "\t.macro\tsave",
+        "\t.endm",
+        "\t.macro load reg",
+        "\tsave\t/* all */",
+        "\tload\ta0",
+        "\tnop",
+    ]
+    (tmp_path / "mcount.S").write_text("\n".join(lines))
+    place = Place("_mcount", "mcount.S", 0, 0x1000, "sd a0, 0(sp)", "was last")
+    found = [with_macro(tmp_path, replace(place, line=line)).macro for line in (0, 4, 5, 6, 7)]
+    assert found == ["", "save", "", "", ""]

@@ -50,8 +50,10 @@ class PassedArguments(StubCalls):
             return self._place(steps, at, made, in_slot=in_slot, calls=passed)
         seen = [before[register], *(step.registers[register] for step in steps[:end])]
         changed = [at for at in range(end) if seen[at] != seen[at + 1]]
-        if not changed and not home:
-            return self._argument_beside(function, register)
+        if not changed:
+            unmade = f"calls {function}; {register} is not made for it"
+            of_call = self._place(steps, end - 1, unmade) if home else None
+            return of_call or self._argument_beside(function, register)
         wrote = f"wrote {register} last"
         return self._place(steps, max(changed, default=0), wrote, in_slot=True, calls=passed)
 

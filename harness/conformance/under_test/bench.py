@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from harness.conformance.catalogue import BuildKind, load_catalogue
-from harness.conformance.places import executed, faulted, place_of, subject_of
+from harness.conformance.places import executed, faulted, place_of, subject_of, with_macro
 from harness.conformance.under_test.actions import EFFECTS, Actions
 from harness.conformance.under_test.build_guest import CALL_RETURNS, BuildGuest, Variant
 from harness.conformance.under_test.hang import Hang, NeverBoots, PortRefused, subject_of_end
@@ -79,14 +79,14 @@ class Bench(BuildGuest):
             shown = {key: value() if callable(value) else value for key, value in evidence.items()}
             if not any(shown.values()):
                 shown["guest"] = self.where()
+            found = self._located(place) or subject_of(self.image, self.variant.spec.port, clause)
             failure = Failure(
                 self._check,
                 self.variant.name,
                 message,
                 shown,
                 layer=self._layer,
-                place=self._located(place)
-                or subject_of(self.image, self.variant.spec.port, clause),
+                place=found and with_macro(self.variant.spec.port.directory, found),
                 died=self._died,
                 used=frozenset(self.used),
                 about=about,
