@@ -12,6 +12,7 @@ from harness.conformance.localization.repeated_calls import steps_of
 from harness.conformance.localization.retrace import Retrace
 from harness.conformance.localization.trials import Trial, Trials
 from harness.conformance.places import is_of_port, port_file
+from harness.conformance.registry import MODULES, STATIC_MODULES, STATIC_STOP
 from harness.conformance.under_test.bench import Bench
 from harness.conformance.under_test.build_guest import START
 from harness.conformance.under_test.clock import take_snapshot
@@ -29,6 +30,9 @@ from harness.conformance.verdict import DECIDED_LAST, Place
 from harness.debugger import return_address
 from harness.errors import GdbError, GuestError
 from harness.isa import CallSite
+
+WITH_MORE = (MODULES, STATIC_STOP, STATIC_MODULES)
+"""Builds with the kernel's functions of another one, and something that no prologue depends on."""
 
 KEPT = "kept"
 """The snapshot at the entry of the function that made the word."""
@@ -64,7 +68,7 @@ def kept_word(retrace: Retrace, other: Retrace | None = None) -> Place | None:
     Then it is the last decision of that function even if the call is hijacked.
     """
     bench = retrace.bench
-    if not bench.rewinds or not bench.by_port:
+    if not bench.rewinds or not bench.by_port or _is_shown_elsewhere(retrace):
         return None
     words = _read_words(retrace)
     known = next((word for word in words if word in bench.kept_words), None)
@@ -91,6 +95,13 @@ def decided_about(retrace: Retrace, change: Change) -> Place | None:
             for search in _searches(retrace, _read_words(retrace)):
                 return search.decided_about(change)
     return None
+
+
+def _is_shown_elsewhere(retrace: Retrace) -> bool:
+    """Whether the call goes wrong in another build too, where the search is made."""
+    bench, call = retrace.bench, retrace.call
+    in_kernel = call is not None and call.site.address in bench.image.text
+    return bench.variant.name in WITH_MORE and in_kernel
 
 
 def _searches(retrace: Retrace, words: list[int]) -> Iterator["_Search"]:
