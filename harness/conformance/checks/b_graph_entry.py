@@ -120,8 +120,7 @@ def _replaced(bench: Bench, call: TracedCall) -> list[int]:
 
 def judge_saved(retrace: Retrace, call: TracedCall, what: str) -> bool:
     """The return address that the kernel saves."""
-    bench, name = retrace.bench, retrace.bench.isa.abi.argument_registers[0]
-    saved = bench.isa.pointed_to(call.first(GRAPH_ENTER)[name])
+    bench, saved = retrace.bench, _saved(retrace, call)
     right = saved == call.caller
     told = {"expected": f"{call.caller:#x}", "found": f"{saved:#x}"}
     place = partial(_of_saved, retrace, call)
@@ -133,11 +132,16 @@ def judge_saved(retrace: Retrace, call: TracedCall, what: str) -> bool:
     return right
 
 
+def _saved(retrace: Retrace, call: TracedCall) -> int:
+    """The return address that the kernel saves in a call that has come to it."""
+    isa = retrace.bench.isa
+    return isa.pointed_to(call.first(GRAPH_ENTER)[isa.abi.argument_registers[0]])
+
+
 def _of_saved(retrace: Retrace, call: TracedCall) -> Place | None:
     """Where a wrong saved return address was made, or the place that it was read from."""
     bench = retrace.bench
-    saved = bench.isa.pointed_to(call.first(GRAPH_ENTER)[bench.isa.abi.argument_registers[0]])
-    read_there = _place_of_another(retrace, call) if call.place == saved else None
+    read_there = _place_of_another(retrace, call) if call.place == _saved(retrace, call) else None
     return read_there or retrace.origin(bench.isa.abi.argument_registers[0], GRAPH_ENTER)
 
 
@@ -190,6 +194,8 @@ def why_not_hijacked(
     prepare, place = prepare_of(retrace.bench.image), None
     if GRAPH_ENTER in call.called:
         another = _place_of_another(retrace, call) or _place_of_unused(retrace, call)
+        if another is None and _saved(retrace, call) != call.caller:
+            another = _of_saved(retrace, call)
         made = retrace.hijack()
         if made is not None and made.how not in CONSTANT:
             made = kept_word(retrace) or made

@@ -39,8 +39,9 @@ class PassedArguments(StubCalls):
         if makes:
             at = makes[-1 if again else 0]
             beside = self._never_stored(before, steps, at, self.bench.isa.abi.general_registers)
-            if beside is not None:
-                return beside
+            wrong = beside or self._loaded_by(steps, at)
+            if wrong is not None:
+                return wrong
             saved = self._saved_for_return(before, steps, at)
             if saved is not None:
                 return self._place(steps, saved, f"saves what is in {register}", in_slot=True)
@@ -78,6 +79,15 @@ class PassedArguments(StubCalls):
             return None
         stores = self._stores_by_distance(before, steps[:at], word)
         return max(stores.get(0, ()), default=None)
+
+    def _loaded_by(self, steps: Sequence[TracedStep], at: int) -> Place | None:
+        """As of `_left_alone`, of the argument by which C code loads in a step."""
+        base = base_of(self.bench.code.disassembled(steps[at].address), self.bench.isa)
+        entry = self._entry(steps, PREPARE)
+        if base is None or not 0 < entry <= at or steps[at].ran or self._is_stub(steps[at]):
+            return None
+        passed = self._passed(steps[:entry], steps[at - 1].registers[base])
+        return self._left_alone(steps[:entry], passed, PREPARE) if passed else None
 
     def never_stored(self, function: str) -> Place | None:
         """The stub's store beside a word that it loads as an argument, and nothing has stored."""
