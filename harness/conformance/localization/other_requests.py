@@ -82,9 +82,7 @@ def other_sites(
         steps = _steps_of_call(bench, function, actions, Written(pointer, unaligned), last)
         if steps[-1].registers[isa.abi.results[0]] & STATUS:
             way = [step.address for step in steps[1:]]
-            refused = parting(
-                bench, executed, way, "refuses what is no site, and lets this one pass"
-            )
+            refused = parting(bench, executed, way, "refuses what is no site, and not this one")
             return refused and _asked_inline(bench, steps, ip + isa.unit // 2, refused)
     return None
 
@@ -94,18 +92,15 @@ def _asked_inline(bench: Bench, steps: Sequence[WatchedStep], ip: int, refused: 
 
     A compiler joins the question of such a function with one of its caller, in the caller's line.
     """
+    image = bench.image
     states = (ip & bench.isa.mask in step.registers.values() for step in steps)
     loaded = next((at for at, holds in enumerate(states) if holds), 0)
-    address = steps[loaded].address
-    inside = bench.image.inlined_calls(address)
-    if not loaded or not inside or inside == bench.image.inlined_calls(refused.address):
+    inside = image.inlined_calls(steps[loaded].address)
+    if not loaded or not inside or inside == image.inlined_calls(refused.address):
         return refused
+    executed = [step.address for step in steps[1 : loaded + 1]]
     return (
-        last_place(
-            bench.image,
-            [step.address for step in steps[1 : loaded + 1]],
-            "loads the address of the site, and lets it pass",
-        )
+        last_place(image, executed, "loads the address of the site, and does not refuse it")
         or refused
     )
 
