@@ -211,8 +211,9 @@ class Finding:
 
     @property
     def first(self) -> Failure:
-        """The failure that shows it best."""
-        return next(failure for clause, failure in self.failures if clause == self.clause)
+        """The failure that shows it best: the first that the message is of."""
+        told = self.clause, self.message
+        return next(one for clause, one in self.failures if (clause, one.message) == told)
 
     def blocks_alone(self, clause: str) -> bool:
         """Whether all failures of a clause in it follow from the failure of its own clause."""

@@ -204,7 +204,9 @@ def refused(
     half = about == REFUSAL and status < 0
     name = bench.image.symbolize(call[0])
     accepted = f"{name} accepted what it has to refuse: {what}"
-    bench.require(clause, status < 0, accepted, None, about)
+    listings = (bench.code.listing(site.address, words) for words in (code, now))
+    shown = dict(zip(("expected", "found"), listings, strict=True)) if code != now else {}
+    bench.require(clause, status < 0, accepted, None, about, **shown)
     bench.require(
         clause,
         before == after and code == now,

@@ -82,7 +82,8 @@ def other_sites(
         steps = _steps_of_call(bench, function, actions, Written(pointer, unaligned), last)
         if steps[-1].registers[isa.abi.results[0]] & STATUS:
             way = [step.address for step in steps[1:]]
-            refused = parting(bench, executed, way, "refuses what is no site, and not this one")
+            how = "refuses what is no site, and not this one"
+            refused = parting(bench, executed, way, how, own=True)
             return refused and _asked_inline(bench, steps, ip + isa.unit // 2, refused)
     return None
 
