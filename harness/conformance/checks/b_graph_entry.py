@@ -193,13 +193,10 @@ def why_not_hijacked(
     """
     prepare, place = prepare_of(retrace.bench.image), None
     if GRAPH_ENTER in call.called:
-        another = _place_of_another(retrace, call) or _place_of_unused(retrace, call)
-        if another is None and _saved(retrace, call) != call.caller:
-            another = _of_saved(retrace, call)
-        made = retrace.hijack()
-        if made is not None and made.how not in CONSTANT:
-            made = kept_word(retrace) or made
-        place = another or made or retrace.refusal(GRAPH_ENTER)
+        place = _place_of_another(retrace, call) or _place_of_unused(retrace, call)
+        if place is None and _saved(retrace, call) != call.caller:
+            place = _of_saved(retrace, call)
+        place = place or _hijacked_otherwise(retrace) or retrace.refusal(GRAPH_ENTER)
         # Nothing is decided behind it, and nothing is made.
         place = place or retrace.call_of(GRAPH_ENTER)
     elif prepare in call.called:
@@ -214,6 +211,14 @@ def why_not_hijacked(
     elif retrace.bench.variant.name != DYNAMIC:
         place = retrace.not_asked(GRAPH_ENTER)
     return place or retrace.last_instruction()
+
+
+def _hijacked_otherwise(retrace: Retrace) -> Place | None:
+    """What made the address of return_to_handler, or the word by which it went to another place."""
+    made = retrace.hijack()
+    if made is None or made.how in CONSTANT:
+        return made
+    return kept_word(retrace) or made
 
 
 def _wrong_site(

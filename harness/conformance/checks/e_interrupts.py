@@ -322,8 +322,7 @@ def _kept(isa: Isa) -> tuple[str, ...]:
 def _interrupt(bench: Bench, here: int, tracer: str, before: Registers) -> None:
     """Raise an interrupt, and let its handler run to the end; the registers must be as before."""
     isa = bench.isa
-    name = isa.abi.stack_register
-    stack = before[name]
+    stack = before[isa.abi.stack_register]
     above = bench.guest.debugger.dump_memory(stack, ABOVE)
     bench.guest.inject_interrupt(bench.cpu)
     bench.run_to(HANDLER_WORK)

@@ -39,9 +39,9 @@ class PassedArguments(StubCalls):
         if makes:
             at = makes[-1 if again else 0]
             beside = self._never_stored(before, steps, at, self.bench.isa.abi.general_registers)
-            wrong = beside or self._loaded_by(steps, at)
-            if wrong is not None:
-                return wrong
+            unmade = beside or self._loaded_by(steps, at)
+            if unmade is not None:
+                return unmade
             saved = self._saved_for_return(before, steps, at)
             if saved is not None:
                 return self._place(steps, saved, f"saves what is in {register}", in_slot=True)
@@ -51,12 +51,12 @@ class PassedArguments(StubCalls):
             return self._place(steps, at, made, in_slot=in_slot, calls=passed)
         seen = [before[register], *(step.registers[register] for step in steps[:end])]
         changed = [at for at in range(end) if seen[at] != seen[at + 1]]
-        if not changed:
-            unmade = f"calls {function}; {register} is not made for it"
-            of_call = self._place(steps, end - 1, unmade) if home else None
-            return of_call or self._argument_beside(function, register)
-        wrote = f"wrote {register} last"
-        return self._place(steps, max(changed, default=0), wrote, in_slot=True, calls=passed)
+        if changed:
+            wrote = f"wrote {register} last"
+            return self._place(steps, changed[-1], wrote, in_slot=True, calls=passed)
+        if home:
+            return self._place(steps, end - 1, f"calls {function}; {register} is not made for it")
+        return self._argument_beside(function, register)
 
     def _saved_for_return(
         self, before: Registers, steps: Sequence[TracedStep], at: int

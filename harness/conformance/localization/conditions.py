@@ -47,7 +47,8 @@ _ASKS = re.compile(r"\(!?\s*(\w+)\([^()]*(?:\([^()]*\)[^()]*)*\)\)")
 _UNKNOWN = '(({ int unknown; __asm__("" : "=r"(unknown)); unknown; }))'
 """A condition of which the compiler knows nothing."""
 
-_PASSED, _DECLARED = "passed", " int passed = 0;"
+_PASSED = "passed_before"
+_DECLARED = f" int {_PASSED} = 0;"
 """How often the condition of a loop was asked before."""
 
 
