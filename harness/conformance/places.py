@@ -251,9 +251,11 @@ def where_named(port: Path, place: Place, names: Collection[str]) -> Place:
 
 def with_macro(port: Path, place: Place) -> Place:
     """The place with the macro that its line is, if that has no arguments."""
+    if not place.file.endswith(".S"):
+        return place
     text = "".join(lines_below(port, place.file)[place.line - 1 : place.line])
     words = text.partition("/*")[0].split()
-    if not place.file.endswith(".S") or len(words) != 1:
+    if len(words) != 1:
         return place
     defined = re.compile(rf"\s*\.macro\s+{re.escape(words[0])}\s*")
     every = (lines_below(port, path.name) for path in sorted(port.glob("*.S")))

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from harness.conformance.kernel_words import since_2013
 from harness.conformance.registry import check
@@ -204,8 +205,8 @@ def refused(
     half = about == REFUSAL and status < 0
     name = bench.image.symbolize(call[0])
     accepted = f"{name} accepted what it has to refuse: {what}"
-    listings = (bench.code.listing(site.address, words) for words in (code, now))
-    shown = dict(zip(("expected", "found"), listings, strict=True)) if code != now else {}
+    listing = partial(bench.code.listing, site.address)
+    shown = {"expected": listing(code), "found": listing(now)} if code != now else {}
     bench.require(clause, status < 0, accepted, None, about, **shown)
     bench.require(
         clause,
@@ -214,7 +215,7 @@ def refused(
         None,
         HALF_DONE if half else about,
         text=lambda: bench.code.difference(before, after),
-        found=bench.code.listing(site.address, now),
+        found=listing(now),
     )
     if code != now:
         bench.write_memory(site.address, code)

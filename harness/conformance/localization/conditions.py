@@ -153,7 +153,7 @@ def constant_condition(bench: Bench, executed: Sequence[int]) -> Place | None:
         others = [other for other in known if other != one]
         if not others or not _known(build, sources, others, unknown=one):
             return _place(sources, one, how)
-    return needless_loop(bench, executed)
+    return _needless_loop(bench, executed)
 
 
 def needless_choice(bench: Bench, executed: Sequence[int]) -> Place | None:
@@ -170,7 +170,7 @@ def needless_choice(bench: Bench, executed: Sequence[int]) -> Place | None:
     return _place(sources, idle[0], DECIDES_NOTHING) if len(idle) == 1 else None
 
 
-def needless_loop(bench: Bench, executed: Sequence[int]) -> Place | None:
+def _needless_loop(bench: Bench, executed: Sequence[int]) -> Place | None:
     """The one loop of the functions executed that is never repeated.
 
     The file compiles to the same code if its condition is false from the second time on.

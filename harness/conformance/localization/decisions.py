@@ -46,21 +46,27 @@ def wrong_decision(
 
 
 def parting(
-    bench: Bench, executed: Sequence[int], others: Sequence[int], how: str, *, own: bool = False
+    bench: Bench,
+    executed: Sequence[int],
+    others: Sequence[int],
+    how: str,
+    *,
+    but_answers: bool = False,
 ) -> Place | None:
     """The port's last conditional branch before two calls of a function take different ways.
 
-    ``own``: None if it is about what a function of the kernel's has answered just before.
+    ``but_answers``: None if it is about what a function of the kernel's has answered just before.
     """
     pairs = enumerate(zip(executed, others, strict=False))
     same = next((at for at, (one, other) in pairs if one != other), 0)
-    is_own = not own or not _is_about_answer(bench, executed[: same + 1])
-    return last_decision(bench, executed[: same + 1], how) if is_own else None
+    if but_answers and _is_about_answer(bench, executed[: same + 1]):
+        return None
+    return last_decision(bench, executed[: same + 1], how)
 
 
 def _is_about_answer(bench: Bench, executed: Sequence[int]) -> bool:
     """Whether the last branch is the first one behind a call of a function of the kernel's."""
-    image, every = bench.image, branches(bench, executed)
+    image, every = bench.image, _branches(bench, executed)
     last, before = next(every, 0), next(every, 0)
     inside = image.function_at(executed[last])
     return any(
@@ -76,17 +82,13 @@ def last_decision(
 
     ``own``: of the function that is executed first, and of no inline one.
     """
-    function_at, inlined_calls = bench.image.function_at, bench.image.inlined_calls
-    every = (
-        at
-        for at in branches(bench, executed)
-        if not own
-        or (
-            function_at(executed[at]) == function_at(executed[0])
-            and not inlined_calls(executed[at])
-        )
-    )
-    branch = next(every, None)
+    image = bench.image
+
+    def is_own(at: int) -> bool:
+        same = image.function_at(executed[at]) == image.function_at(executed[0])
+        return same and not image.inlined_calls(executed[at])
+
+    branch = next((at for at in _branches(bench, executed) if not own or is_own(at)), None)
     return None if branch is None else question(bench.image, executed[: branch + 1], how)
 
 
@@ -101,7 +103,7 @@ def decided_last(bench: Bench, how: str) -> Place | None:
     return last_decision(bench, executed, how) if came else None
 
 
-def branches(bench: Bench, executed: Sequence[int]) -> Iterator[int]:
+def _branches(bench: Bench, executed: Sequence[int]) -> Iterator[int]:
     """The steps that are conditional branches of the port, the last one first."""
     is_conditional, linked = bench.isa.cpu.is_conditional, bench.code.linked
     for at in range(len(executed) - 2, -1, -1):
@@ -115,7 +117,7 @@ def other_ways(bench: Bench, executed: Sequence[int]) -> Iterator[tuple[int, int
 
     The step of each, the first step behind it, and where it did not go; None if it is not direct.
     """
-    for at in branches(bench, executed):
+    for at in _branches(bench, executed):
         # A step may end in the delay slot of a branch, or behind it.
         slot = bench.code.in_slot(executed[at])
         end = at + 2 if executed[at + 1] == slot else at + 1

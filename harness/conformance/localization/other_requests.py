@@ -30,7 +30,7 @@ def other_targets(
     If none is, where the port goes another way than with a target in reach, and does not refuse
     this one either; None if it goes the same way.
     """
-    isa, last = bench.isa, actions.last_call
+    last = actions.last_call
     if last is None or not last.arguments or last.function != bench.image.symbols[function]:
         return None
     for target in _further_targets(bench, last.arguments[-1]):
@@ -38,15 +38,13 @@ def other_targets(
         # The guest may die of this target.
         with suppress(GuestError, GdbError):
             steps = _steps_of_call(bench, function, actions, other)
-            if steps[-1].registers[isa.abi.results[0]] & STATUS:
-                way = [step.address for step in steps[1:]]
+            if _is_refused(bench, steps):
                 how = "refuses other targets, and lets this one pass"
-                return parting(bench, executed, way, how)
+                return parting(bench, executed, _way(steps), how)
     target = bench.image.pointer_to("ftrace_caller")
     valid = replace(last, arguments=(*last.arguments[:-1], target))
     with suppress(GuestError, GdbError):
-        steps = _steps_of_call(bench, function, actions, valid)
-        way = [step.address for step in steps[1:]]
+        way = _way(_steps_of_call(bench, function, actions, valid))
         return parting(bench, executed, way, "goes another way with this target, and accepts it")
     return None
 
@@ -73,18 +71,17 @@ def other_sites(
     if not others or isa.unit == 1:
         return None
     pointer = last.arguments[RECORD[function]] + bench.port.record.member("ip").offset
-    unaligned = (ip + isa.unit // 2).to_bytes(isa.word_size, bench.image.byteorder)
+    unaligned = ip + isa.unit // 2
+    moved = Written(pointer, unaligned.to_bytes(isa.word_size, bench.image.byteorder))
     # The guest may die of these sites.
     with suppress(GuestError, GdbError):
-        steps = _steps_of_call(bench, function, actions, *others, last)
-        if [step.address for step in steps[1:]] != [*executed]:
+        if _way(_steps_of_call(bench, function, actions, *others, last)) != [*executed]:
             return None
-        steps = _steps_of_call(bench, function, actions, Written(pointer, unaligned), last)
-        if steps[-1].registers[isa.abi.results[0]] & STATUS:
-            way = [step.address for step in steps[1:]]
+        steps = _steps_of_call(bench, function, actions, moved, last)
+        if _is_refused(bench, steps):
             how = "refuses what is no site, and not this one"
-            refused = parting(bench, executed, way, how, own=True)
-            return refused and _asked_inline(bench, steps, ip + isa.unit // 2, refused)
+            refused = parting(bench, executed, _way(steps), how, but_answers=True)
+            return refused and _asked_inline(bench, steps, unaligned, refused)
     return None
 
 
@@ -99,11 +96,8 @@ def _asked_inline(bench: Bench, steps: Sequence[WatchedStep], ip: int, refused: 
     inside = image.inlined_calls(steps[loaded].address)
     if not loaded or not inside or inside == image.inlined_calls(refused.address):
         return refused
-    executed = [step.address for step in steps[1 : loaded + 1]]
-    return (
-        last_place(image, executed, "loads the address of the site, and does not refuse it")
-        or refused
-    )
+    how = "loads the address of the site, and does not refuse it"
+    return last_place(image, _way(steps[: loaded + 1]), how) or refused
 
 
 def _untouched(bench: Bench, site: CallSite, changed: Collection[int]) -> Iterator[Written]:
@@ -121,6 +115,16 @@ def _steps_of_call(
     """The steps of a call with other actions in the place of the last one."""
     come_to(bench, function, replace(actions, done=[*actions.done[:-1], *last]))
     return [*steps_of(bench, return_address(bench.guest.debugger, bench.isa.abi), bytes)]
+
+
+def _way(steps: Sequence[WatchedStep]) -> list[int]:
+    """The addresses of the instructions; the first step is the state before them."""
+    return [step.address for step in steps[1:]]
+
+
+def _is_refused(bench: Bench, steps: Sequence[WatchedStep]) -> bool:
+    """Whether a call has returned an error."""
+    return bool(steps[-1].registers[bench.isa.abi.results[0]] & STATUS)
 
 
 def _further_targets(bench: Bench, target: int) -> Iterator[int]:

@@ -10,18 +10,10 @@ from functools import partial
 from harness.conformance.findings import aspect_of
 from harness.conformance.localization.byte_search import ByteSearch
 from harness.conformance.localization.conditions import constant_condition, needless_choice
-from harness.conformance.localization.decisions import (
-    decided_last,
-    wrong_decision,
-)
+from harness.conformance.localization.decisions import decided_last, wrong_decision
 from harness.conformance.localization.other_requests import other_sites, other_targets
 from harness.conformance.localization.patching_search import STATUS, Search
-from harness.conformance.localization.repeated_calls import (
-    come_to,
-    mapped,
-    steps_of,
-    watched_text,
-)
+from harness.conformance.localization.repeated_calls import come_to, mapped, steps_of, watched_text
 from harness.conformance.localization.requests import RECORD, right_text, site_of, target_of
 from harness.conformance.places import is_of_port, place_of
 from harness.conformance.under_test.actions import (
