@@ -95,8 +95,12 @@ class SourceLines:
                     yield range(start + one.begin_offset, start + one.end_offset)
 
     def _read(self, unit: int | None) -> "_Table":
-        """The table of one unit, or of all."""
-        units = self._dwarf.iter_CUs() if unit is None else [self._dwarf.get_CU_at(unit)]
+        """The table of one unit, or of all whose addresses are not known."""
+        if unit is None:
+            known = {entry.info_offset for entry in self._ranges.entries} if self._ranges else ()
+            units = [one for one in self._dwarf.iter_CUs() if one.cu_offset not in known]
+        else:
+            units = [self._dwarf.get_CU_at(unit)]
         rows: dict[int, SourceLine | None] = {}
         for one in units:
             program = self._dwarf.line_program_for_CU(one)
