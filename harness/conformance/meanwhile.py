@@ -11,7 +11,7 @@ from itertools import islice
 from harness.conformance.localization.conditions import constant_condition
 from harness.conformance.places import at_return, is_of_port, last_place, question
 from harness.conformance.under_test.bench import Bench
-from harness.conformance.under_test.build_guest import CALL_RETURNS, PANIC
+from harness.conformance.under_test.build_guest import CALL_RETURNS
 from harness.conformance.under_test.single_step import (
     MOST_STEPS,
     Call,
@@ -151,7 +151,7 @@ def _steps(bench: Bench, call: Call) -> Iterator[tuple[int, Registers]]:
     """The call's instructions, and the registers behind each."""
     isa = bench.isa
     bench.enter(*call)
-    ends = {bench.image.symbols.get(name, 0) & isa.mask for name in (CALL_RETURNS, PANIC)}
+    ends = {bench.image.symbols[CALL_RETURNS] & isa.mask, *bench.deaths}
     here = call[0] & isa.mask
     for _ in range(MOST_STEPS):
         if here in ends:

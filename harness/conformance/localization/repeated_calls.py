@@ -7,7 +7,7 @@ from contextlib import suppress
 from harness.conformance.localization.requests import RECORD, site_of
 from harness.conformance.under_test.actions import Actions, Called, Written
 from harness.conformance.under_test.bench import Bench
-from harness.conformance.under_test.build_guest import CALL_RETURNS, PANIC, START
+from harness.conformance.under_test.build_guest import CALL_RETURNS, START
 from harness.conformance.under_test.live_modules import know_module
 from harness.conformance.under_test.single_step import AROUND, single_step
 from harness.conformance.under_test.watched_call import WatchedStep
@@ -79,12 +79,11 @@ def steps_of(bench: Bench, end: int, look: Callable[[], bytes]) -> Iterator[Watc
     """The state at the entry of the function, and after each of its instructions."""
     isa, debugger = bench.isa, bench.guest.debugger
     wanted = [*isa.abi.general_registers, isa.abi.status_registers[0]]
-    panic = bench.image.symbols.get(PANIC)
     memory = look()
     here = debugger.read_register(isa.abi.pc_register) & isa.mask
     yield WatchedStep(here, bench.registers.read(*wanted), memory)
     for _ in range(MOST_STEPS):
-        if here in (end, panic):
+        if here == end or here in bench.deaths:
             return
         at, instruction = here, bench.code.linked(here)
         try:

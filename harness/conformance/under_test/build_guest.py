@@ -21,10 +21,12 @@ from harness.kbuild import GuestSpec
 from harness.machine import Machine
 from harness.oracle import Oracle
 
-SLICE = 0.25
+SLICE = 0.125
 CALL_RETURNS = "workload_done"
 """The return address of calls by the debugger: this function runs only when the workload ends."""
-START, PANIC = "workload", "panic"
+START = "workload"
+DEATHS = ("panic", "panic_plain", "oops_enter")
+"""Functions that only report why the guest dies: in them nothing is found any more."""
 WATCHED = "workload, watched"
 """The snapshot of a guest with the oracle, which is slower."""
 RECORDS = 100_000
@@ -80,6 +82,8 @@ class BuildGuest:
         self.image = RunningImage(variant.kernel.read_bytes(), str(variant.kernel))
         self.isa: Isa = self.image.isa
         self.form: Form = self.config.build.form
+        known = [name for name in DEATHS if name in self.image.symbols]
+        self.deaths = frozenset(map(self._address, known))
         self.code, self.sites = LiveCode(self), LiveSites(self)
         self.rewinds = self.config.qemu.snapshots  # Without, a guest is made fresh by a boot.
         self.power_on: Callable[..., AbstractContextManager[Guest]] = run_kernel

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from harness.conformance.under_test.bench import Bench
-from harness.conformance.under_test.build_guest import PANIC
 from harness.conformance.under_test.switch import TRACER, Switch
 from harness.conformance.under_test.traced_call import (
     ABOVE,
@@ -29,6 +28,9 @@ from harness.isa import CallSite
 
 MOST_STEPS = 3000
 """The most instructions of one path through the stubs, with the port's C functions."""
+
+MANY_ROUNDS = 16
+"""Number of times that one instruction is executed before the path is looked at for a circle."""
 
 MOST_ROUNDS = 256
 """Maximum number of times that one instruction is executed before the path counts as endless."""
@@ -133,13 +135,14 @@ class Ways:
     def _steps(
         self, start: int, goal: int, values: bool, stack: int, above: bytes
     ) -> Iterator[TracedStep]:
-        """The path to ``goal``, up to a panic."""
+        """The path to ``goal``, up to the report of an exception or a panic."""
         bench, isa, debugger = self.bench, self.bench.isa, self.bench.guest.debugger
         symbols, cpu = bench.image.symbols, self.bench.isa.cpu
         functions = {symbols[name]: name for name in KERNEL if name in symbols}
         rounds: Counter[int] = Counter()
+        unchanged: dict[int, Registers] = {}  # Since memory has changed, by address.
         here, registers = start, {}
-        while here not in (goal, symbols.get(PANIC)) and rounds.total() < MOST_STEPS:
+        while here != goal and here not in bench.deaths and rounds.total() < MOST_STEPS:
             rounds[here] += 1
             if rounds[here] > MOST_ROUNDS:
                 return
@@ -149,9 +152,16 @@ class Ways:
                 clobber(bench, ran)
             else:
                 here = debugger.step_instruction().address & isa.mask
-            if values:
+            # A step may take a branch's delay slot along, with a store in it.
+            last = bench.code.linked(bench.code.in_slot(at))
+            stored = bool(ran) or cpu.is_store(code) or cpu.is_store(last)
+            if stored:
+                unchanged.clear()
+            if values and stored:
+                above = debugger.dump_memory(stack, ABOVE)
+            if values or rounds[at] > MANY_ROUNDS:
                 registers = bench.registers.read()
-                # A step may take a branch's delay slot along, with a store in it.
-                if ran or cpu.is_store(code) or cpu.has_delay_slot(code):
-                    above = debugger.dump_memory(stack, ABOVE)
-            yield TracedStep(at, here, registers, above if values else b"", ran)
+                if unchanged.get(here) == registers:
+                    return  # The path is endless.
+                unchanged[here] = registers
+            yield TracedStep(at, here, registers if values else {}, above if values else b"", ran)
