@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from harness.config import Port
-from harness.conformance.verdict import ABOUT, DEFINED, LEFT_OUT, RAISED, Place, PortLine
+from harness.conformance.verdict import ABOUT, DEFINED, HUNG, LEFT_OUT, RAISED, Place, PortLine
 from harness.errors import GdbError, GuestError, HarnessError
 from harness.files import lines_below
 from harness.guest import Guest
@@ -23,6 +23,9 @@ BEGINNING = 8
 
 CONDITION = 8
 """The most instructions that compute a condition, with the branch."""
+
+LONGEST_LOOP = 64
+"""The most instructions of a loop that is stepped through."""
 
 MCOUNT = "mcount"
 """What the architecture's compiler calls (`Sites.mcount`)."""
@@ -149,13 +152,23 @@ def question(image: RunningImage, executed: Sequence[int], how: str) -> Place | 
     return place
 
 
-def executed(guest: Guest, how: str) -> Place | None:
-    """The instruction that the stopped CPU executes next, if it is of the port."""
+def hung(guest: Guest) -> Place | None:
+    """The port's last instruction of the loop in which the stopped CPU is; a hint.
+
+    Or the one that it executes next, if no short loop is found.
+    """
+    image, debugger = guest.image, guest.debugger
     try:
-        pc = guest.debugger.read_register(guest.image.isa.abi.pc_register)
+        loop = [debugger.read_register(image.isa.abi.pc_register) & image.isa.mask]
+        while len(loop) < LONGEST_LOOP:
+            here = debugger.step_instruction().address & image.isa.mask
+            if here == loop[0]:
+                of_port = [address for address in loop if is_of_port(image, address)]
+                return place_of(image, max(of_port), HUNG) if of_port else None
+            loop.append(here)
     except (GdbError, GuestError):
         return None
-    return place_of(guest.image, pc & guest.image.isa.mask, how)
+    return place_of(image, loop[0], HUNG)
 
 
 def faulted(guest: Guest | None) -> Place | None:
@@ -168,8 +181,10 @@ def faulted(guest: Guest | None) -> Place | None:
         return None  # QEMU may be gone.
     if fault is None or fault.instruction is None:
         return None
-    # The frames of callers stand behind their calls.
-    calls = [frame.address - 1 for frame in fault.frames[1:]]
+    # The frames of callers stand behind their calls; inline functions have frames of their own.
+    own = guest.image.function_at(fault.instruction)
+    behind = dict.fromkeys(frame.address for frame in fault.frames[1:])
+    calls = [address - 1 for address in behind if guest.image.function_at(address) != own]
     return place_of(guest.image, fault.instruction, RAISED, calls)
 
 

@@ -133,7 +133,7 @@ CONSTANT = (NEVER_TRUE, ALWAYS_TRUE, NEVER_REPEATED)
 DECIDES_NOTHING = "has a condition that decides nothing"
 INTERRUPTED = "was interrupted last"
 RAISED = "raised the exception"
-HUNG = "was executed when the guest hung"
+HUNG = "is in the loop in which the guest hung"
 NEEDLESS = "stores something without a tracer"
 GAVE_UP = "gave up stack that is needed behind it"
 """Relations of places that are hints; the last two may be anywhere in the one line of a macro."""

@@ -369,6 +369,23 @@ def test_a_fault_has_its_line(config, mutant, clauses, clause, function, line, h
             "return_to_handler",
             "q2, q3",
         ),
+        # A guest that hangs at boot, and one that dies of an exception.
+        (
+            "ftrace.c",
+            "\tWRITE_ONCE(*insn, word);\n",
+            "\tdo\n\t\tWRITE_ONCE(*insn, word);\n\twhile (READ_ONCE(*insn));\n",
+            "C9a",
+            "ftrace_make_nop",
+            "while (READ_ONCE(*insn))",
+        ),
+        (
+            "ftrace.c",
+            "\tWRITE_ONCE(*insn, word);\n",
+            "\tWRITE_ONCE(*(u32 *)8, word);\n",
+            "C9a",
+            "ftrace_make_nop",
+            "WRITE_ONCE(*(u32 *)8, word)",
+        ),
     ],
 )
 def test_a_small_fault_has_its_line(file, old, new, clause, function, line, has_line):

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from harness.conformance.catalogue import BuildKind, load_catalogue
-from harness.conformance.places import executed, faulted, place_of, subject_of, with_macro
+from harness.conformance.places import faulted, hung, place_of, subject_of, with_macro
 from harness.conformance.under_test.actions import EFFECTS, Actions
 from harness.conformance.under_test.build_guest import CALL_RETURNS, BuildGuest, Variant
 from harness.conformance.under_test.hang import Hang, NeverBoots, PortRefused, subject_of_end
-from harness.conformance.verdict import BOOT, CALLED, HUNG, MASK, Failure, Layer, Place
+from harness.conformance.verdict import BOOT, CALLED, MASK, Failure, Layer, Place
 from harness.errors import GdbError, GuestError, HarnessError
 from harness.tracer import PortCalls
 
@@ -112,12 +112,15 @@ class Bench(BuildGuest):
         boot = isinstance(error, NeverBoots) or (self._booting and self.locate is None)
         if isinstance(error, PortRefused):
             self._layer = Layer.PATCHING
-        raised = None if boot or self._enough is not None else faulted(self._guest)
+        if isinstance(error, NeverBoots):
+            raised = error.place  # The guest may be gone.
+        else:
+            raised = None if self._enough is not None else faulted(self._guest)
         found = None if boot else self._located(self.locate)
         home = [*map(self.isa.hex, self.registers.home_words)]
         about = BOOT if boot else subject_of_end(error, seen, home)
         if isinstance(error, Hang) and self._enough is None and (not found or found.how == CALLED):
-            found = executed(self.guest, HUNG) or found
+            found = hung(self.guest) or found
         self._died = True
         clauses = self._asked if boot else self.clauses_if_dead
         if died_in := raised or found:

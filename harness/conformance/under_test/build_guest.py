@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.conformance.places import faulted, hung
 from harness.conformance.under_test.actions import Actions, Called, Written
 from harness.conformance.under_test.clock import take_snapshot
 from harness.conformance.under_test.hang import Hang, HangDetector, NeverBoots
@@ -163,6 +164,7 @@ class BuildGuest:
             self.run_to(START)
         except GuestDied as error:
             self.never_boots = NeverBoots(error.message, error.advice, error.evidence)
+            self.never_boots.place = hung(guest) if isinstance(error, Hang) else faulted(guest)
             raise self.never_boots from error
         self._booting = False
         if watched:
