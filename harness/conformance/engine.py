@@ -9,7 +9,7 @@ from harness.config import KernelFile, MachineConfig, Port
 from harness.conformance.catalogue import BuildKind, Clause, load_catalogue, order_of
 from harness.conformance.checks import Check, all_checks
 from harness.conformance.checks.not_observable import NOT_OBSERVABLE
-from harness.conformance.findings import find, shape
+from harness.conformance.findings import AT_BOOT, find, shape
 from harness.conformance.kernel_words import excused, narrowed
 from harness.conformance.localization.patching import (
     locate_patching,
@@ -20,7 +20,7 @@ from harness.conformance.registry import DYNAMIC, MODULES
 from harness.conformance.under_test.bench import Bench, SingleFailure
 from harness.conformance.under_test.build_guest import Variant
 from harness.conformance.under_test.hang import Hang, NotLoaded, PortRefused
-from harness.conformance.verdict import ClauseResult, Failure, Finding, Layer, Verdict
+from harness.conformance.verdict import BOOT, ClauseResult, Failure, Finding, Layer, Verdict
 from harness.errors import GdbError, GuestError
 from harness.kbuild import GuestSpec
 
@@ -108,6 +108,23 @@ def cause_in_patching(builds: Sequence[BuildFindings]) -> tuple[str, Failure] | 
     )
 
 
+def why_dead(found: BuildFindings) -> str:
+    """Of a build that does not boot: the clause that it dies of, and the place in the port."""
+    told = [(clause, one) for clause, failures in found.failures.items() for one in failures]
+    if not any(one.about == BOOT for _, one in told):
+        return ""
+    cause = find(told, [clause.id for clause in load_catalogue().clause])[0]
+    place = cause.place
+    where = f", {place.file}:{place.line}, {place.function}" if place else ""
+    return f"; {found.variant} does not boot: {cause.clause}{where}"
+
+
+def can_be_repeated(failure: Failure) -> bool:
+    """Whether `explain_by_patching` repeats a failure: at boot the port's functions patch."""
+    at_boot = failure.about == BOOT or failure.check in AT_BOOT
+    return failure.layer > Layer.PATCHING and not at_boot
+
+
 def explain_by_patching(
     variant: Variant, checks: Sequence[Check], found: BuildFindings, cause: tuple[str, Failure]
 ) -> BuildFindings:
@@ -117,7 +134,7 @@ def explain_by_patching(
     that fails in another way is no evidence: it may not have reached the first failure.
     """
     told = [(clause, one) for clause, failures in found.failures.items() for one in failures]
-    failed = {one.check for _, one in told if one.layer > Layer.PATCHING}
+    failed = {one.check for _, one in told if can_be_repeated(one)}
     bench = Bench(variant)
     bench.by_port = False
     try:
@@ -137,9 +154,7 @@ def explain_by_patching(
     explained: dict[str, list[Failure]] = {}
     for clause, one in told:
         follows = (
-            one.layer > Layer.PATCHING
-            and one.check not in useless
-            and (clause, one.check) not in still
+            can_be_repeated(one) and one.check not in useless and (clause, one.check) not in still
         )
         explained.setdefault(clause, []).append(replace(one, cause=cause) if follows else one)
     return replace(found, failures=explained)

@@ -26,6 +26,8 @@ from harness.conformance.verdict import (
 )
 
 _NUMBER = re.compile(r"0x[0-9a-f]+|\b\d+\b")
+_TARGET = re.compile(r"0x[0-9a-f]{5,}")
+"""The target of a branch in an instruction: the same macro stands at several addresses."""
 _SITE = re.compile(r"^[\w.$]+: ")
 _CALL = re.compile(
     r"^(the first call of the workload|an?( \w+)? call of [\w.$]+"
@@ -249,7 +251,7 @@ def _keys(clause: str, failure: Failure) -> Iterator[object]:
     if place is not None:
         yield place.function, place.file, place.line
         if place.macro:
-            yield place.macro, place.instruction
+            yield place.macro, _TARGET.sub("#", place.instruction)
     if failure.about:
         yield failure.about
     if clause in ONE_FACT:

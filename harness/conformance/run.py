@@ -12,12 +12,14 @@ from harness.conformance.checks import Check
 from harness.conformance.combinations import CLAUSE, combinations, try_combinations
 from harness.conformance.engine import (
     BuildFindings,
+    can_be_repeated,
     cause_in_patching,
     checks_for,
     explain_by_patching,
     run_checks,
     select,
     verdicts,
+    why_dead,
 )
 from harness.conformance.registry import (
     DYNAMIC,
@@ -28,7 +30,7 @@ from harness.conformance.registry import (
     VARIANTS,
 )
 from harness.conformance.variants import Edits, build_variant, check_claims, variant_of
-from harness.conformance.verdict import Failure, Layer, Report
+from harness.conformance.verdict import Failure, Report
 from harness.errors import UsageError
 from harness.kbuild import GuestSpec
 from harness.process import workers
@@ -153,7 +155,7 @@ def _explained(pool: Workers, jobs: Sequence[Job], builds: list[BuildFindings]) 
     again = {}
     for at, (job, found) in enumerate(zip(jobs, builds, strict=True)):
         failures = (one for told in found.failures.values() for one in told)
-        if job.variant in (DYNAMIC, MODULES) and any(f.layer > Layer.PATCHING for f in failures):
+        if job.variant in (DYNAMIC, MODULES) and any(map(can_be_repeated, failures)):
             again[at] = pool.submit(explain, job, found, cause)
     for at, future in again.items():
         builds[at] = future.result()
@@ -191,16 +193,21 @@ def _judged(
     futures: Sequence[Sequence[Future[BuildFindings]]],
     tell: Tell,
 ) -> list[BuildFindings]:
-    """The findings of each job; ``futures`` has those of its parts."""
-    name, done = spec.config.name, 0
+    """The findings of each job; ``futures`` has those of its parts.
+
+    The first build that does not boot is named at once, and then to the end.
+    """
+    name, done, dead = spec.config.name, 0, ""
     tell(f"{name}: judging {len(jobs)} builds")
     numbers = {part: at for at, parts in enumerate(futures) for part in parts}
     left = [len(parts) for parts in futures]
     for part in as_completed(numbers):
-        left[numbers[part]] -= 1
-        if left[numbers[part]] == 0:
+        at, found = numbers[part], part.result()
+        left[at] -= 1
+        if left[at] == 0:
             done += 1
-            tell(f"{name}: {part.result().variant}, {done} of {len(jobs)} builds")
+            dead = dead or why_dead(joined(jobs[at], [one.result() for one in futures[at]]))
+            tell(f"{name}: {found.variant}, {done} of {len(jobs)} builds{dead}")
     return [
         joined(job, [part.result() for part in parts])
         for job, parts in zip(jobs, futures, strict=True)

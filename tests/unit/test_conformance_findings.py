@@ -76,6 +76,12 @@ def test_an_instruction_of_a_macro_is_one_finding_wherever_it_is_used():
     # Its other instructions may be wrong too.
     static = replace(static, place=replace(static.place, instruction=OTHER.instruction))
     assert found(("C1a", dynamic), ("C4b", static)) == [("C1a", []), ("C4b", [])]
+    # The target of a branch to itself is another one in each place.
+    dynamic, static = (
+        replace(one, place=replace(one.place, instruction=f"b #{address}"))
+        for one, address in ((dynamic, "0x4020d368"), (static, "0x4020cd1c"))
+    )
+    assert found(("C1a", dynamic), ("C4b", static)) == [("C1a", ["C4b"])]
 
 
 def test_what_two_calls_say_alike_is_one_finding():

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Checks of one build, judged in two parts."""
+"""The checks of one build: judged in two parts, repeated, and told if it does not boot."""
 
-from harness.conformance.engine import BuildFindings, checks_for
+from dataclasses import replace
+
+from harness.conformance.engine import BuildFindings, can_be_repeated, checks_for, why_dead
 from harness.conformance.registry import DYNAMIC
 from harness.conformance.run import jobs_for, joined, parts_of
 from harness.conformance.variants import suite_spec
-from harness.conformance.verdict import Failure
+from harness.conformance.verdict import BOOT, Failure, Layer, Place
 
 
 def dynamic(*wanted):
@@ -61,3 +63,21 @@ def test_what_does_not_build_has_its_reason():
     job = dynamic()
     parts = [BuildFindings(DYNAMIC, {}, {}, "why"), BuildFindings(DYNAMIC, {}, {}, "why")]
     assert joined(job, parts).reason == "why"
+
+
+def test_a_build_that_does_not_boot_is_named_with_what_it_dies_of():
+    place = Place("ftrace_make_nop", "ftrace.c", 45, 0x40201000, "str w2, [x3]", "wrote it last")
+    died = Failure("a-call", DYNAMIC, "the guest panicked", layer=Layer.CALL, about=BOOT, died=True)
+    wrote = Failure("at-boot", DYNAMIC, "a wrong word", layer=Layer.PATCHING, place=place)
+    assert why_dead(BuildFindings(DYNAMIC, {}, {"C1a": [died], "C9a": [died, wrote]})) == (
+        "; dynamic does not boot: C9a, ftrace.c:45, ftrace_make_nop"
+    )
+    assert why_dead(BuildFindings(DYNAMIC, {}, {"C9a": [wrote]})) == ""
+
+
+def test_what_fails_at_boot_is_not_repeated_without_the_ports_patching():
+    one = Failure("a-call", DYNAMIC, "the guest panicked", layer=Layer.CALL)
+    assert can_be_repeated(one)
+    assert not can_be_repeated(replace(one, about=BOOT))
+    assert not can_be_repeated(replace(one, check="the-first-call-at-boot"))
+    assert not can_be_repeated(replace(one, layer=Layer.PATCHING))

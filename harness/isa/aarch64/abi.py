@@ -45,5 +45,5 @@ class AArch64Abi(Abi):
         """Both halves of all 128 bits: gdb knows no larger constants."""
         low = 0x0123456789ABCDEF * (2 * number + 1) & (1 << 63) - 1
         halves = (low, low ^ 0x70E1D2C3B4A59687)
-        vector = f"v{register[1:]}"
-        return {f"{vector}.d.u[{at}]": f"0x{half:x}" for at, half in enumerate(halves)}
+        words = ", ".join(f"(long)0x{half:x}" for half in halves)
+        return {f"v{register[1:]}.d.u": f"{{{words}}}"}

@@ -45,4 +45,5 @@ class X8664Abi(Abi):
         """Both halves of a vector register."""
         low = 0x0123456789ABCDEF * (2 * number + 1) & (1 << 63) - 1
         halves = (low, low ^ 0x70E1D2C3B4A59687)
-        return {f"{register}.v2_int64[{at}]": f"0x{half:x}" for at, half in enumerate(halves)}
+        words = ", ".join(f"(long)0x{half:x}" for half in halves)
+        return {f"{register}.v2_int64": f"{{{words}}}"}
