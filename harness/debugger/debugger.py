@@ -52,12 +52,8 @@ class Debugger:
         self.interrupted = True
         """Whether timers may interrupt the target at any time: see `resume`."""
         try:
-            self.session = MiSession(
-                gdb,
-                self._on_news,
-                self._on_text,
-                pass_fds=(self._transfer.descriptor,),
-            )
+            passed = (self._transfer.descriptor,)
+            self.session = MiSession(gdb, self._on_news, self._on_text, pass_fds=passed)
         except BaseException:
             self._transfer.close()
             self._directory.close()
@@ -65,11 +61,11 @@ class Debugger:
         self.memory = Memory(self.session, self._transfer)
         self.symbols = GdbSymbols(self.session, self._directory.path, self._touched)
         self.breakpoints = Breakpoints(self.session, self._need_stopped, self._masked)
-        self._registers = Registers(self.session)
+        self.register_set = Registers(self.session)
         self._threads = Threads(self.session)
         self.command_line = CommandLine(self.session, self._threads, self._touched)
         self.frames = Frames(
-            self.session, self._threads.all, self.select_thread, self._registers.of_frame
+            self.session, self._threads.all, self.select_thread, self.register_set.of_frame
         )
 
     # Commands
@@ -110,7 +106,7 @@ class Debugger:
         except GdbError as error:
             raise GdbError(f"cannot connect to the stub at {endpoint}: {error.message}") from None
         self.connected = True
-        self._registers.reset()
+        self.register_set.reset()
         if self.wait_stop(DEADLINE) is None:
             raise GdbError(f"the stub at {endpoint} did not say where the target is stopped")
 
@@ -185,11 +181,11 @@ class Debugger:
 
     def registers(self) -> dict[str, int]:
         """The general registers of the selected thread by gdb's names, in gdb's order."""
-        return dict(self._registers.general())
+        return dict(self.register_set.general())
 
     def read_register(self, name: str) -> int:
         """The value of any numeric register, such as a system register."""
-        return self._registers.read(name)
+        return self.register_set.read(name)
 
     def write_register(self, name: str, value: int) -> None:
         """Set a register of the selected thread."""
@@ -199,13 +195,13 @@ class Debugger:
         """Set registers of the selected thread.
 
         Bit patterns are set in one command: gdb looks at the stack anew after each.  Texts are
-        constants in gdb's language, also for a part of a vector register: ``v0.d.u[1]``.
+        constants in gdb's language, also for a part of a vector register: ``v0.d.u``.
         """
         self.forget()
         if self.journal is not None:
             for name, value in values.items():
                 self.journal(RegisterWrite(name, value))
-        self._registers.write(values)
+        self.register_set.write(values)
 
     # Running
 
@@ -300,7 +296,7 @@ class Debugger:
         """Select a thread until the target runs."""
         if thread != self._threads.selected:
             self.changes += 1
-            self._registers.forget()
+            self.register_set.forget()
             self.frames.forget()
             self._threads.select(thread)
 
@@ -318,7 +314,7 @@ class Debugger:
         """Drop cached values: the target was changed from elsewhere."""
         self.changes += 1
         self.memory.forget()
-        self._registers.forget()
+        self.register_set.forget()
         self._threads.forget()
         self.frames.forget()
 

@@ -70,7 +70,7 @@ class Registers:
         return self._values[name]
 
     def _read(self, name: str) -> int:
-        if name == PC and not self._has(PC):
+        if name == PC and PC not in self.numbers:
             command = f'-data-evaluate-expression "(unsigned long long)${PC}"'
             return int(str(self._session.command(command)["value"]))
         register = self._register_number(name)
@@ -94,16 +94,18 @@ class Registers:
         if constants:
             self._session.command(f"-gdb-set var {', '.join(constants)}")
 
-    def _has(self, name: str) -> bool:
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """gdb's number of each register of the target."""
         if not self._numbers:
             names = self._session.command("-data-list-register-names").get("register-names", [])
             self._numbers = {name: register for register, name in enumerate(names) if name}
-        return name in self._numbers
+        return self._numbers
 
     def _register_number(self, name: str) -> int:
-        if not self._has(name):
+        if name not in self.numbers:
             raise UsageError(f"{name!r} is not a register of this target")
-        return self._numbers[name]
+        return self.numbers[name]
 
     def _fetch(self, *wanted: int, options: str = "") -> dict[int, int]:
         numbers = " ".join(map(str, wanted))

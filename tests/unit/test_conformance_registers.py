@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Registers of guests under test, by their names in gdb."""
 
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -19,9 +20,9 @@ class Gdb:
     def __init__(self, *names: str) -> None:
         self._names = names
 
-    def command(self, command: str) -> dict[str, object]:
-        assert command == "-data-list-register-names"
-        return {"register-names": ["", *self._names]}
+    @property
+    def register_set(self) -> SimpleNamespace:
+        return SimpleNamespace(numbers={name: at for at, name in enumerate(self._names)})
 
 
 def registers(*names: str) -> RegisterFile:

@@ -49,8 +49,7 @@ class RegisterFile:
             *abi.float_scratch,
             *abi.float_saved,
         ]
-        names = debugger.command("-data-list-register-names").get("register-names", [])
-        numbers = {name: number for number, name in enumerate(names) if name}
+        numbers = debugger.register_set.numbers
         self._numbers = {name: numbers[name] for name in dict.fromkeys(wanted) if name in numbers}
         self._names = {number: name for name, number in self._numbers.items()}
         missing = set(wanted) - set(numbers)
