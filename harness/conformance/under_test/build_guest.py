@@ -22,7 +22,8 @@ from harness.kbuild import GuestSpec
 from harness.machine import Machine
 from harness.oracle import Oracle
 
-SLICE = 0.125
+SLICE = 0.0625
+"""Seconds between two looks at a guest that runs, whether it hangs."""
 CALL_RETURNS = "workload_done"
 """The return address of calls by the debugger: this function runs only when the workload ends."""
 START = "workload"
