@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Repeat a failure in a recorded run, and go to the wrong place in its replay."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,10 +86,10 @@ class RecordedBench(Bench):
             else:
                 run.recorder.discard()
 
-    def run_to(self, *places: str | int) -> int:
+    def run_to(self, *places: str | int, on_the_way: Iterable[int] = ()) -> int:
         """As `Bench.run_to`; a check may go on with another guest when this one has died."""
         try:
-            return super().run_to(*places)
+            return super().run_to(*places, on_the_way=on_the_way)
         except GuestError:
             self._dead = self._run
             if self._run is not None:

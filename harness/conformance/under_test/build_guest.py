@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A live guest of one build of a port, which can be restored as booted at any time."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -259,14 +259,15 @@ class BuildGuest:
         if running is not None:
             running.__exit__(None, None, None)
 
-    def run_to(self, *places: str | int) -> int:
+    def run_to(self, *places: str | int, on_the_way: Iterable[int] = ()) -> int:
         """Run the guest up to one of these functions or addresses; returns which.
 
-        `Hang` if it hangs (`HangDetector`); `GuestDied` if it panics or ends its machine.
+        `Hang` if it hangs (`HangDetector`); `GuestDied` if it panics or ends its machine.  What is
+        ``on_the_way`` stops it too, and is not named then.
         """
         guest, machine = self.guest, self.guest.machine
         assert isinstance(machine, Machine), "the bench starts its guests itself"
-        addresses = [self._address(place) for place in places]
+        addresses = [self._address(place) for place in (*places, *on_the_way)]
         detector: HangDetector | None = None
         while True:
             try:
@@ -283,7 +284,9 @@ class BuildGuest:
             # Most runs are shorter than one slice.
             detector = detector or HangDetector(machine.pid, self.config.qemu.smp)
             if detector.hangs:
-                wanted = " or ".join(self.image.symbolize(address) for address in addresses)
+                wanted = " or ".join(
+                    self.image.symbolize(address) for address in addresses[: len(places)]
+                )
                 raise Hang(f"the guest did not come to {wanted}", "", guest.describe())
 
     def enter(self, function: int, *arguments: int) -> dict[str, int]:

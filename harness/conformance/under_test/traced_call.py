@@ -194,7 +194,7 @@ def _run(bench: Bench, call: TracedCall, goal: int, functions: Sequence[str]) ->
     entries = {symbols[name]: name for name in functions if name in symbols}
     returns: dict[int, str] = {}
     stops = 0
-    while (here := bench.run_to(goal, *entries, *returns)) != goal:
+    while (here := bench.run_to(goal, on_the_way=(*entries, *returns))) != goal:
         stops += 1
         if stops > MOST_STOPS:
             place = bench.image.symbolize(goal)
