@@ -40,7 +40,7 @@ class Bench(SimpleNamespace):
             mask=(1 << 64) - 1,
             abi=SimpleNamespace(current_register="tp", stack_register="sp"),
         )
-        self.registers = SimpleNamespace(read=lambda name: {name: STACK_TOP})
+        self.registers = SimpleNamespace(value=lambda _name: STACK_TOP)
         self.image = Image(
             text=range(0x800, THREADS),
             isa=self.isa,

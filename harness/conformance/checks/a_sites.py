@@ -158,7 +158,7 @@ def nothing_is_patched_before_the_port_is_ready(bench: Bench) -> None:
         lines = bench.code.difference(built, bench.code.text())
         bench.require("C8h", not lines, "text has changed before ftrace_dyn_arch_init", text=lines)
         written = written_by_call(bench)
-        result = bench.registers.read()[bench.isa.abi.results[0]] & 0xFFFFFFFF
+        result = bench.registers.value(bench.isa.abi.results[0]) & 0xFFFFFFFF
         # The kernel panics then, before it has a workload.
         message = f"ftrace_dyn_arch_init returned {result:#x}"
         bench.require("C8h", result == 0, message, partial(_answer_at_boot, bench), BOOT)
@@ -340,7 +340,7 @@ def _is_asked(bench: Bench, ip: int, target: int | None, site: CallSite | None) 
 def _is_off(bench: Bench, site: CallSite, before: bytes) -> bool:
     """Judge one call of ftrace_make_nop() by all text before and after it."""
     isa, image = bench.isa, bench.image
-    status = bench.registers.read(isa.abi.results[0])[isa.abi.results[0]] & 0xFFFFFFFF
+    status = bench.registers.value(isa.abi.results[0]) & 0xFFFFFFFF
     now, own = bench.code.text(), bench.sites.addresses_of([site])
     code = now[site.address - image.text.start :][: bench.sites.size(site)]
     other = [address for address in bench.code.changed(before, now) if address not in own]

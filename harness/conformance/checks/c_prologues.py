@@ -83,7 +83,7 @@ def another_word_than_the_return_address(bench: Bench) -> None:
     with bench.fail_if_guest_dies("C4i"):
         caller = come_to(bench, site).caller
         bench.run_to(PREPARE)
-        given = bench.registers.read()[abi.argument_registers[0]] & bench.isa.mask
+        given = bench.registers.value(abi.argument_registers[0]) & bench.isa.mask
         # An address in the text, and not what the function has stored.
         bench.write_memory(given, site.address.to_bytes(word, bench.image.byteorder))
         bench.run_to(caller)

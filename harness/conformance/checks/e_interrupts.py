@@ -127,7 +127,7 @@ def _way_back(bench: Bench, caller: int, until: int = MOST_STEPS) -> _Way | None
     executed = _step_and_spoil(bench, landing, caller, until)
     wrong = _changed(bench, before, (*isa.abi.results, *isa.abi.saved))
     untouched = bench.guest.debugger.dump_memory(stack, ABOVE) == above
-    return _Way(executed, wrong, caller, untouched, bench.registers.read(name)[name] == stack)
+    return _Way(executed, wrong, caller, untouched, bench.registers.value(name) == stack)
 
 
 def _step_and_spoil(bench: Bench, start: int, goal: int, until: int) -> list[int]:
@@ -365,7 +365,7 @@ def an_nmi_while_a_site_is_patched(bench: Bench) -> None:
                     _nmi(bench, here)
                     count += 1
                 here = debugger.step_instruction().address & isa.mask
-        status = bench.registers.read()[isa.abi.results[0]] & 0xFFFFFFFF
+        status = bench.registers.value(isa.abi.results[0]) & 0xFFFFFFFF
         name = image.symbolize(call[0])
         bench.require("C17b", status == 0, f"{name} under NMIs returned {status:#x}")
         events = sum(event.name == "function" for event in bench.guest.tracer.events())

@@ -129,7 +129,7 @@ def a_cpu_parked_at_each_word_of_a_module_site(bench: Bench) -> None:
                 here = debugger.read_register(isa.abi.pc_register) & isa.mask
                 switch.sites(on, [site])
                 bench.run_to(CALL_RETURNS)
-            result = bench.registers.read()[isa.abi.results[0]]
+            result = bench.registers.value(isa.abi.results[0])
             bench.registers.put_back(before)
             bench.require(
                 "C9i",

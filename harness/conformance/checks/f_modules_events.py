@@ -202,7 +202,7 @@ def either_pointer_is_enough_for_modules(bench: Bench) -> None:
             bench.enter(bench.image.address_of(RUN), 1)
             bench.run_to(site.address)
             bench.run_to(bench.image.address_of(GRAPH_ENTER))
-        func = bench.registers.read()[isa.abi.argument_registers[1]] & isa.mask
+        func = bench.registers.value(isa.abi.argument_registers[1]) & isa.mask
         bench.require(
             "C4e",
             func == site.ip,

@@ -88,7 +88,7 @@ def table_size(bench: Bench) -> int:
 
 def _strings(bench: Bench, *texts: str) -> list[int]:
     """Write texts far down the guest's stack; the address of each."""
-    start = (bench.registers.read()[bench.isa.abi.stack_register] - 0x4000) & -16
+    start = (bench.registers.value(bench.isa.abi.stack_register) - 0x4000) & -16
     data = [text.encode() + b"\0" for text in texts]
     bench.guest.debugger.restore_memory(start, b"".join(data))
     return [start + len(b"".join(data[:at])) for at in range(len(data))]
@@ -104,7 +104,7 @@ def _events(bench: Bench, clauses: tuple[str, ...]) -> list[TraceEvent]:
     """Run the program to its end, and check its exit status."""
     if bench.guest.debugger.read_register(bench.isa.abi.pc_register) != _end(bench):
         bench.run_to(CALL_RETURNS)
-    status = bench.registers.read()[bench.isa.abi.results[0]] & 0xFF
+    status = bench.registers.value(bench.isa.abi.results[0]) & 0xFF
     for clause in clauses:
         bench.require(clause, status == STATUS, f"traced, the program's system call {status} fails")
     return list(bench.guest.tracer.events())

@@ -46,7 +46,7 @@ ARGUMENTS = (3, 5)
 
 def start_on_other(bench: Bench) -> int:
     """Start the workload again in a thread on the other CPU; returns the thread."""
-    stack = bench.registers.read()[bench.isa.abi.stack_register]
+    stack = bench.registers.value(bench.isa.abi.stack_register)
     name = (stack - 0x4000) & -16
     bench.guest.debugger.restore_memory(name, b"other\0")
     start, work = bench.image.address_of("kthread_run_on"), bench.image.pointer_to("workload")
@@ -298,7 +298,7 @@ def _call_beside(bench: Bench, call: tuple[int, ...]) -> int:
 
 def _result(bench: Bench, before: Registers) -> int:
     """The ``int`` that a call on CPU 0 has returned; its registers are as before the call then."""
-    result = bench.registers.read()[bench.isa.abi.results[0]] & 0xFFFFFFFF
+    result = bench.registers.value(bench.isa.abi.results[0]) & 0xFFFFFFFF
     bench.registers.put_back(before)
     return result - (result >> 31 << 32)
 

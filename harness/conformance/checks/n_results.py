@@ -36,7 +36,7 @@ def results_in_the_events_of_returns(bench: Bench) -> None:
             with bench.fail_if_guest_dies("C24a"):
                 bench.run_to(LANDING)
                 bench.registers.fill(abi.results, abi.float_results, number)
-                expected = bench.registers.read()[abi.results[0]] & bench.isa.mask
+                expected = bench.registers.value(abi.results[0]) & bench.isa.mask
                 bench.run_to(call.caller)
             found = result_events(bench)
             saved = SavedResults(bench, partial(_prepare, bench, name))

@@ -40,7 +40,7 @@ def locate_write(bench: Bench, register: str, end: int) -> Place | None:
     """
     isa, goal = bench.isa, end & bench.isa.mask
     here = bench.guest.debugger.read_register(isa.abi.pc_register) & isa.mask
-    value = bench.registers.read(register)[register]
+    value = bench.registers.value(register)
     executed: list[int] = []
     wrote = 0
     while here != goal:
@@ -48,7 +48,7 @@ def locate_write(bench: Bench, register: str, end: int) -> Place | None:
             return None
         executed.append(here)
         here = single_step(bench, here)
-        was, value = value, bench.registers.read(register)[register]
+        was, value = value, bench.registers.value(register)
         # What is above the bits of an int may be anything.
         if value & STATUS != was & STATUS:
             wrote = len(executed)

@@ -298,7 +298,7 @@ class _Search:
 
     def _result(self) -> int:
         name = self._bench.isa.abi.results[0]
-        return self._bench.registers.read(name)[name] & self._bench.isa.mask
+        return self._bench.registers.value(name) & self._bench.isa.mask
 
     def _bytes(self, value: int, size: int) -> bytes:
         return (value & (1 << 8 * size) - 1).to_bytes(size, self._bench.image.byteorder)

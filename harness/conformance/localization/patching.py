@@ -83,7 +83,7 @@ def locate_refused_site(bench: Bench) -> Place | None:
     while here == start & bench.isa.mask:
         site = site_of(bench, function, bench.registers.read())
         bench.run_to(return_address(bench.guest.debugger, bench.isa.abi))
-        if bench.registers.read(result)[result] & STATUS:
+        if bench.registers.value(result) & STATUS:
             actions.site = site
             return _locate(bench, WORDS, function, actions)
         here = bench.run_to(start, CALL_RETURNS)
@@ -97,7 +97,7 @@ def _not_prepared(bench: Bench, actions: Actions) -> Place | None:
         return None
     come_to(bench, MODULE_INIT, actions)
     place = decided_last(bench, "decided last, and refused the module")
-    return place if bench.registers.read(result)[result] & STATUS else None
+    return place if bench.registers.value(result) & STATUS else None
 
 
 def locate_refusal(bench: Bench) -> Place | None:
@@ -239,7 +239,7 @@ def _is_right(bench: Bench, search: Search) -> bool:
     """Whether the call that has just returned left the slot as it has to be."""
     result = bench.isa.abi.results[0]
     watched = search.watched
-    done = not bench.registers.read(result)[result] & STATUS
+    done = not bench.registers.value(result) & STATUS
     return done and bench.read_memory(watched.start, len(watched)) == search.right
 
 
@@ -249,7 +249,7 @@ def _granted(bench: Bench, words: range, before: bytes, target: int | None) -> b
     ``target`` is what the site has to call directly; None if it has to call nothing.
     """
     result = bench.isa.abi.results[0]
-    if bench.registers.read(result)[result] & STATUS:
+    if bench.registers.value(result) & STATUS:
         return False
     now = bench.read_memory(words.start, len(words))
     old, new = ({*bench.code.calls(words.start, code)} for code in (before, now))

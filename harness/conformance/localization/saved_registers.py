@@ -221,9 +221,9 @@ class SavedRegisters(Retrace):
         """The addresses of the words of the stub's frame."""
         bench, stack = self.bench, self.bench.isa.abi.stack_register
         self._begin()
-        end = bench.registers.read(stack)[stack]
+        end = bench.registers.value(stack)
         bench.run_to(self._function)
-        return range(bench.registers.read(stack)[stack], end, bench.isa.word_size)
+        return range(bench.registers.value(stack), end, bench.isa.word_size)
 
     def _enter(self) -> int:
         """Come to the function's entry again; returns its return address."""

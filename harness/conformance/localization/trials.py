@@ -88,7 +88,7 @@ class Trials:
         if trial.to is not None:
             registers.write({isa.abi.pc_register: trial.to})
         else:
-            value = registers.read(trial.register)[trial.register] + trial.more
+            value = registers.value(trial.register) + trial.more
             registers.write({trial.register: value & isa.mask})
 
     def decisions(self) -> Iterator[Trial]:

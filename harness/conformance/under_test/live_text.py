@@ -197,7 +197,7 @@ class LiveSites:
         layout = bench.guest.port.record
         real = bench.guest.debugger.dump_memory(bench.word("ftrace_records"), layout.size)
         ip = layout.member("ip")
-        address = (bench.registers.read()[self._isa.abi.stack_register] - 0x4000) & -16
+        address = (bench.registers.value(self._isa.abi.stack_register) - 0x4000) & -16
         data = real[: ip.offset] + ip.packed(site.ip) + real[ip.offset + ip.size :]
         bench.write_memory(address, data)
         return address

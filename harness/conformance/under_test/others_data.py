@@ -42,7 +42,7 @@ class OthersData:
         self._own = [*_variables_of_port(image), *_other_threads(bench)]
         if at_boot:
             name, mask = bench.isa.abi.stack_register, image.isa.mask
-            stack = bench.registers.read(name)[name]
+            stack = bench.registers.value(name)
             self._own.append(range(stack - STACK & mask, stack & mask))
         self._before = self._read()
 

@@ -77,6 +77,10 @@ class RegisterFile:
                 values[name] = int(digits, 16)
         return values
 
+    def value(self, name: str) -> int:
+        """One register."""
+        return self.read(name)[name]
+
     def write(self, values: Mapping[str, int]) -> None:
         """Set general registers."""
         self._debugger.write_registers(values)

@@ -132,9 +132,11 @@ def free_registers(bench: Bench, site: CallSite) -> list[str]:
 
     Not the frame pointer, if the function has set it already.
     """
-    isa, values = bench.isa, bench.registers.read()
-    pinned, stack = isa.abi.at_site(site.form).pinned, values[isa.abi.stack_register]
+    isa = bench.isa
+    pinned, stack_register = isa.abi.at_site(site.form).pinned, isa.abi.stack_register
     every = (*isa.abi.scratch, *isa.abi.saved)
+    values = bench.registers.read(*every, stack_register)
+    stack = values[stack_register]
     return [name for name in every if name not in pinned and values[name] != stack]
 
 
@@ -247,7 +249,7 @@ def clobber(bench: Bench, function: str) -> None:
     floating_point = bench.kernel.floating_point and function == HANDLER
     floats = abi.float_scratch if floating_point else ()
     bench.registers.fill([name for name in abi.scratch if name not in kept], floats, IN_CALL)
-    stack = bench.registers.read()[isa.abi.stack_register]
+    stack = bench.registers.value(isa.abi.stack_register)
     below, home = 256, bench.registers.home_words
     debugger = bench.guest.debugger
     debugger.restore_memory(stack - below, _noise(bench, below) + _bytes_of(bench, home))
