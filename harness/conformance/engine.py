@@ -111,12 +111,12 @@ def cause_in_patching(builds: Sequence[BuildFindings]) -> tuple[str, Failure] | 
 def why_dead(found: BuildFindings) -> str:
     """Of a build that does not boot: the clause that it dies of, and the place in the port."""
     told = [(clause, one) for clause, failures in found.failures.items() for one in failures]
-    if not any(one.about == BOOT for _, one in told):
-        return ""
-    cause = find(told, [clause.id for clause in load_catalogue().clause])[0]
-    place = cause.place
-    where = f", {place.file}:{place.line}, {place.function}" if place else ""
-    return f"; {found.variant} does not boot: {cause.clause}{where}"
+    for finding in find(told, [clause.id for clause in load_catalogue().clause]):
+        if any(one.about == BOOT for _, one in finding.failures):
+            place = finding.place
+            where = f", {place.file}:{place.line}, {place.function}" if place else ""
+            return f"; {found.variant} does not boot: {finding.clause}{where}"
+    return ""
 
 
 def can_be_repeated(failure: Failure) -> bool:

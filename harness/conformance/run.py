@@ -206,7 +206,8 @@ def _judged(
         left[at] -= 1
         if left[at] == 0:
             done += 1
-            dead = dead or why_dead(joined(jobs[at], [one.result() for one in futures[at]]))
+            if not dead and found.variant != BUILDS:
+                dead = why_dead(joined(jobs[at], [one.result() for one in futures[at]]))
             tell(f"{name}: {found.variant}, {done} of {len(jobs)} builds{dead}")
     return [
         joined(job, [part.result() for part in parts])

@@ -68,11 +68,18 @@ def test_what_does_not_build_has_its_reason():
 def test_a_build_that_does_not_boot_is_named_with_what_it_dies_of():
     place = Place("ftrace_make_nop", "ftrace.c", 45, 0x40201000, "str w2, [x3]", "wrote it last")
     died = Failure("a-call", DYNAMIC, "the guest panicked", layer=Layer.CALL, about=BOOT, died=True)
-    wrote = Failure("at-boot", DYNAMIC, "a wrong word", layer=Layer.PATCHING, place=place)
+    wrote = Failure(
+        "switching-off-at-boot", DYNAMIC, "a wrong word", layer=Layer.PATCHING, place=place
+    )
     assert why_dead(BuildFindings(DYNAMIC, {}, {"C1a": [died], "C9a": [died, wrote]})) == (
         "; dynamic does not boot: C9a, ftrace.c:45, ftrace_make_nop"
     )
     assert why_dead(BuildFindings(DYNAMIC, {}, {"C9a": [wrote]})) == ""
+    # It may have another fault, which is told first.
+    table = Failure("the-table", DYNAMIC, "a record too many", layer=Layer.PATCHING, about="more")
+    assert why_dead(BuildFindings(DYNAMIC, {}, {"C7a": [table], "C9a": [died]})) == (
+        "; dynamic does not boot: C9a"
+    )
 
 
 def test_what_fails_at_boot_is_not_repeated_without_the_ports_patching():
