@@ -26,7 +26,9 @@ ADVICE = "Record it with: harness record --replayable"
 Hexadecimal = Field(pattern="^([0-9a-f]{2})+$")
 
 _Bits = Annotated[int, Field(ge=-(1 << 63), lt=1 << 64)]
-_Constant = Annotated[str, Field(pattern=r"^(0x[0-9a-f]{1,16}|[0-9]{1,9}\.5)$")]
+_WORD = r"0x[0-9a-f]{1,16}"
+_WORDS = rf"\{{\(long\){_WORD}(, \(long\){_WORD}){{0,7}}\}}"
+_Constant = Annotated[str, Field(pattern=rf"^({_WORD}|[0-9]{{1,9}}\.5|{_WORDS})$")]
 
 
 class LoggedWrite(BaseModel):
@@ -44,8 +46,8 @@ class LoggedWrite(BaseModel):
         return MemoryWrite(self.address, bytes.fromhex(self.data), self.physical)
 
 
-_PART = r"^[A-Za-z][A-Za-z0-9_]{0,31}(\.[a-z][a-z0-9]{0,7}){0,2}(\[[0-9]\])?$"
-"""A register of gdb's, or a part of one: ``v2.d.u[1]``, ``d0.u64``."""
+_PART = r"^[A-Za-z][A-Za-z0-9_]{0,31}(\.[a-z][a-z0-9_]{0,15}){0,2}(\[[0-9]\])?$"
+"""A register of gdb's, or a part of one: ``v2.d.u[1]``, ``xmm0.v2_int64``."""
 
 
 class LoggedRegister(BaseModel):

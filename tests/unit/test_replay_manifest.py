@@ -22,6 +22,7 @@ from harness.replay.manifest import (
     replay_directory,
     write_manifest,
 )
+from tests.unit.isa_kinds import every_isa
 
 WRITES = [
     LoggedWrite(icount=3, address=0x80001000, data="00ff"),
@@ -65,6 +66,14 @@ def test_what_is_written_is_read(trace):
     ]
 
 
+@pytest.mark.parametrize("isa", every_isa(), ids=str)
+def test_the_patterns_of_all_registers_can_be_logged(isa):
+    for number, register in enumerate((*isa.abi.float_scratch, *isa.abi.float_saved)):
+        for name, value in isa.abi.float_parts(register, 100 + number).items():
+            write = LoggedRegister(icount=1, name=name, value=value).write
+            assert write == RegisterWrite(name, value)
+
+
 @pytest.mark.parametrize(
     ("values", "place"),
     [
@@ -79,6 +88,7 @@ def test_what_is_written_is_read(trace):
         ({"writes": [{"icount": 1, "name": "a0\n", "value": 1}]}, "writes.0"),
         ({"writes": [{"icount": 1, "name": "a0", "value": "system(1)"}]}, "writes.0"),
         ({"writes": [{"icount": 1, "name": "a0", "value": "1.5\n"}]}, "writes.0"),
+        ({"writes": [{"icount": 1, "name": "v0", "value": "{(long)0x1, $pc}"}]}, "writes.0"),
         ({"writes": [{"icount": 1, "name": "a0", "value": 1 << 64}]}, "writes.0"),
         ({"writes": [{"icount": 1, "name": "a0", "value": True}]}, "writes.0"),
     ],
