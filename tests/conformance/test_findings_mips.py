@@ -82,3 +82,9 @@ def test_a_value_from_a_delay_slot_has_the_line_of_its_store(has_line):
     """Debug information gives it the line of the loop in front of it."""
     mutants, function = ["long-call-branch-too-long"], "modify_long_call"
     has_line("mips-malta", mutants, ["M1b"], "M1b", function, "BRANCH | length")
+
+
+def test_a_stack_pointer_that_the_site_has_lowered_has_the_line_of_the_return(has_line):
+    """Nothing in the stub moves it, and what stands in the return's delay slot is right."""
+    mutants = ["o32-adjustment-forgotten"]
+    has_line("mips-malta", mutants, ["C8d"], "C8d", "_mcount", "jr\t$ra")

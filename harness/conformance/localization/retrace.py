@@ -153,11 +153,19 @@ class Retrace(StubFrames):
     def _not_moved_back(
         self, before: Registers, steps: Sequence[TracedStep], at: int, register: str
     ) -> Place | None:
-        """The stub's last instruction, if it has not given up the frame that it used."""
+        """The stub's last instruction, if it has not given up the frame that it used.
+
+        Or its return, if it has not moved the pointer at all, and the call site has.
+        """
         was, now = (steps[at - 1].registers if at else before)[register], steps[at].registers
         if register != self.bench.isa.abi.stack_register or now[register] >= was:
             return None
         of_stub = [n for n in range(at + 1, len(steps)) if self._is_stub(steps[n])]
+        if of_stub and not any(map(self._is_stub, steps[: at + 1])):
+            last = of_stub[-1]
+            is_slot = self.bench.code.in_slot(steps[last - 1].address) == steps[last].address
+            how = f"returned with {register} as the site has left it"
+            return self._place(steps, last - is_slot, how)
         used = {
             word
             for number in of_stub
