@@ -22,43 +22,45 @@ from harness.config import load_config, load_port
 
 CONFIGS = ("mips-malta", "aarch64-virt", "riscv64-virt", "x86_64-q35", "arm-virt")
 
-HARNESS = [sys.executable, "-P", "-c", "from harness.cli import main; main()"]
-
 MAKE_NOP = re.compile(r"(\nint ftrace_make_nop\([^{]*\{\n(?:\t[a-z].*;\n)*)")
 """The beginning of the function, with its declarations."""
 
-STUB = re.compile(r"^(SYM_FUNC_START\((?:_mcount|__fentry__|__gnu_mcount_nc)\))$", re.MULTILINE)
+STUB = re.compile(r"^(SYM_FUNC_START\((?:_mcount|__fentry__|__gnu_mcount_nc)\)\n)", re.MULTILINE)
 """What the compiler calls, in static and in dynamic builds."""
 
-LOOPS = {"mips": "b 1b\n\tnop", "x86_64": "jmp 1b", "riscv64": "j 1b"}
-
-LOADS = {"mips": "lw $0, 8($0)", "x86_64": "mov 8, %rax", "riscv64": "ld zero, 8(zero)"}
-OF_ARM = {"aarch64": "mov x16, #8\n\tldr x16, [x16]", "arm": "mov ip, #8\n\tldr ip, [ip]"}
-
-DEATHS = {
-    "ftrace_make_nop loops": ("ftrace.c", MAKE_NOP, "\tfor (;;)\n\t\tbarrier();\n"),
-    "ftrace_make_nop stores to 8": ("ftrace.c", MAKE_NOP, "\t*(volatile unsigned long *)8 = 1;\n"),
-    "the stub loops": ("mcount.S", STUB, ""),
-    "the stub loads from 8": ("mcount.S", STUB, ""),
+IN_STUB = {
+    "mips": ("b 1b\n\tnop", "lw $0, 8($0)"),
+    "aarch64": ("b 1b", "mov x16, #8\n\tldr x16, [x16]"),
+    "riscv64": ("j 1b", "ld zero, 8(zero)"),
+    "x86_64": ("jmp 1b", "mov 8, %rax"),
+    "arm": ("b 1b", "mov ip, #8\n\tldr ip, [ip]"),
 }
+"""For each port, a branch to the label 1, and a load from address 8."""
 
 
-def planted(text: str, death: str, port: str) -> str:
-    """The text of the port's file with the fault."""
-    _, place, code = DEATHS[death]
-    if death == "the stub loops":
-        code = f"\n1:\t{LOOPS.get(port, 'b 1b')}"
-    elif not code:
-        code = f"\n\t{(LOADS | OF_ARM)[port]}"
-    changed, found = place.subn(lambda match: match[1] + code, text)
+def deaths(port: str) -> dict[str, tuple[str, re.Pattern[str], str]]:
+    """For each fault, the port's file, the place in it, and the code that is added there."""
+    loop, load = IN_STUB[port]
+    return {
+        "ftrace_make_nop loops": ("ftrace.c", MAKE_NOP, "for (;;)\n\t\tbarrier();"),
+        "ftrace_make_nop stores to 8": ("ftrace.c", MAKE_NOP, "*(volatile unsigned long *)8 = 1;"),
+        "the stub loops": ("mcount.S", STUB, f"1: {loop}"),
+        "the stub loads from 8": ("mcount.S", STUB, load),
+    }
+
+
+def plant(file: Path, place: re.Pattern[str], code: str) -> None:
+    """Add the code to a port's file."""
+    changed, found = place.subn(lambda match: f"{match[1]}\t{code}\n", file.read_text())
     if not found:
-        raise SystemExit(f"the port {port} has no place for: {death}")
-    return changed
+        raise SystemExit(f"{file} has no place for: {code}")
+    file.write_text(changed)
 
 
 def judge(config: str, port: Path) -> tuple[float, float, list[str]]:
     """Seconds until a build is told not to boot, and to the end; the lines of the summary."""
-    command = [*HARNESS, "conform", "-c", config, "--port", str(port)]
+    program = str(Path(sys.executable).with_name("harness"))
+    command = [program, "conform", "-c", config, "--port", str(port)]
     began, told = time.monotonic(), 0.0
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -77,12 +79,11 @@ def main() -> None:
     print(f"{'config':16}{'fault':30}{'told':>8}{'in all':>8}")
     for config in sys.argv[1:] or CONFIGS:
         port = load_port(load_config(config).port)
-        for death in DEATHS:
+        for death, (name, place, code) in deaths(port.name).items():
             with tempfile.TemporaryDirectory() as directory:
                 copy = Path(directory, port.name)
                 shutil.copytree(port.directory, copy)
-                file = copy / DEATHS[death][0]
-                file.write_text(planted(file.read_text(), death, port.name))
+                plant(copy / name, place, code)
                 judge(config, copy)
                 told, took, lines = judge(config, copy)
             print(f"{config:16}{death:30}{told:6.1f} s{took:6.1f} s")

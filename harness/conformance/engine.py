@@ -9,7 +9,7 @@ from harness.config import KernelFile, MachineConfig, Port
 from harness.conformance.catalogue import BuildKind, Clause, load_catalogue, order_of
 from harness.conformance.checks import Check, all_checks
 from harness.conformance.checks.not_observable import NOT_OBSERVABLE
-from harness.conformance.findings import AT_BOOT, find, shape
+from harness.conformance.findings import AT_BOOT, Told, find, shape
 from harness.conformance.kernel_words import excused, narrowed
 from harness.conformance.localization.patching import (
     locate_patching,
@@ -40,6 +40,11 @@ class BuildFindings:
     failures: dict[str, list[Failure]]
     reason: str = ""
     unfinished: Mapping[str, set[str]] = field(default_factory=dict)
+
+    @property
+    def told(self) -> list[Told]:
+        """Each failure with its clause."""
+        return [(clause, one) for clause, failures in self.failures.items() for one in failures]
 
 
 def select(config: MachineConfig, wanted: Sequence[str] = ()) -> list[Clause]:
@@ -94,29 +99,21 @@ def run_on(bench: Bench, checks: Sequence[Check]) -> BuildFindings:
     )
 
 
-def cause_in_patching(builds: Sequence[BuildFindings]) -> tuple[str, Failure] | None:
+def cause_in_patching(builds: Sequence[BuildFindings]) -> Told | None:
     """The first failure of the port's patching functions, with its clause."""
-    return next(
-        (
-            (clause, one)
-            for found in builds
-            for clause, failures in found.failures.items()
-            for one in failures
-            if one.layer is Layer.PATCHING
-        ),
-        None,
-    )
+    told = (one for found in builds for one in found.told)
+    return next((one for one in told if one[1].layer is Layer.PATCHING), None)
 
 
-def why_dead(found: BuildFindings) -> str:
-    """Of a build that does not boot: the clause that it dies of, and the place in the port."""
-    told = [(clause, one) for clause, failures in found.failures.items() for one in failures]
-    for finding in find(told, [clause.id for clause in load_catalogue().clause]):
-        if any(one.about == BOOT for _, one in finding.failures):
-            place = finding.place
-            where = f", {place.file}:{place.line}, {place.function}" if place else ""
-            return f"; {found.variant} does not boot: {finding.clause}{where}"
-    return ""
+def cause_of_death(found: BuildFindings) -> Finding | None:
+    """What a build dies of before its workload; None if it boots."""
+    findings = find(found.told, _every_clause())
+    dead = (one for one in findings if any(failure.about == BOOT for _, failure in one.failures))
+    return next(dead, None)
+
+
+def _every_clause() -> list[str]:
+    return [clause.id for clause in load_catalogue().clause]
 
 
 def can_be_repeated(failure: Failure) -> bool:
@@ -126,14 +123,14 @@ def can_be_repeated(failure: Failure) -> bool:
 
 
 def explain_by_patching(
-    variant: Variant, checks: Sequence[Check], found: BuildFindings, cause: tuple[str, Failure]
+    variant: Variant, checks: Sequence[Check], found: BuildFindings, cause: Told
 ) -> BuildFindings:
     """Repeat failed checks of other layers, with the debugger in place of the patching functions.
 
     Failures that go away are reported as caused by a failure of those functions.  A check
     that fails in another way is no evidence: it may not have reached the first failure.
     """
-    told = [(clause, one) for clause, failures in found.failures.items() for one in failures]
+    told = found.told
     failed = {one.check for _, one in told if can_be_repeated(one)}
     bench = Bench(variant)
     bench.by_port = False
@@ -189,7 +186,6 @@ def verdicts(
     """
     config = spec.effective_config
     results = [_result(clause, config, spec.port, builds) for clause in clauses]
-    ids = [clause.id for clause in load_catalogue().clause]
     chosen = {result.clause for result in results}
     results += [
         _result(load_catalogue()[clause], config, spec.port, builds)
@@ -197,14 +193,7 @@ def verdicts(
     ]
     results.sort(key=lambda result: order_of(result.clause))
     wanted = {result.clause for result in results if result.verdict is Verdict.FAIL}
-    told = [
-        (clause, failure)
-        for found in builds
-        for clause, failures in found.failures.items()
-        for failure in failures
-        if clause in wanted
-    ]
-    findings = find(told, ids)
+    findings = find([one for b in builds for one in b.told if one[0] in wanted], _every_clause())
     for result in results:
         if result.verdict is Verdict.FAIL:
             _block(result, findings)
@@ -226,8 +215,8 @@ def _broken_instead(results: Sequence[ClauseResult], builds: Sequence[BuildFindi
     return {
         clause
         for found in builds
-        for clause, failures in found.failures.items()
-        if any((failure.variant, failure.check) in unfinished for failure in failures)
+        for clause, failure in found.told
+        if (failure.variant, failure.check) in unfinished
     }
 
 

@@ -14,13 +14,14 @@ from harness.conformance.engine import (
     BuildFindings,
     can_be_repeated,
     cause_in_patching,
+    cause_of_death,
     checks_for,
     explain_by_patching,
     run_checks,
     select,
     verdicts,
-    why_dead,
 )
+from harness.conformance.findings import Told
 from harness.conformance.registry import (
     DYNAMIC,
     MODULES,
@@ -124,9 +125,7 @@ def joined(job: Job, parts: Sequence[BuildFindings]) -> BuildFindings:
     if len(parts) == 1:
         return parts[0]
     order = {check.name: at for at, check in enumerate(_checks(job))}
-    told = [
-        (clause, one) for part in parts for clause in part.failures for one in part.failures[clause]
-    ]
+    told = [one for part in parts for one in part.told]
     failures: dict[str, list[Failure]] = {}
     for clause, one in sorted(told, key=lambda told: order[told[1].check]):
         failures.setdefault(clause, []).append(one)
@@ -142,7 +141,7 @@ def _union(all_found: Sequence[Mapping[str, set[str]]]) -> dict[str, set[str]]:
     return {clause: set().union(*(f.get(clause, ()) for f in all_found)) for clause in clauses}
 
 
-def explain(job: Job, found: BuildFindings, cause: tuple[str, Failure]) -> BuildFindings:
+def explain(job: Job, found: BuildFindings, cause: Told) -> BuildFindings:
     """Find which of a build's failures come from one of the patching functions."""
     built = build_variant(job.spec, job.variant, job.edits)
     return explain_by_patching(built, _checks(job), found, cause)
@@ -154,8 +153,8 @@ def _explained(pool: Workers, jobs: Sequence[Job], builds: list[BuildFindings]) 
         return
     again = {}
     for at, (job, found) in enumerate(zip(jobs, builds, strict=True)):
-        failures = (one for told in found.failures.values() for one in told)
-        if job.variant in (DYNAMIC, MODULES) and any(map(can_be_repeated, failures)):
+        failed = any(can_be_repeated(failure) for _, failure in found.told)
+        if job.variant in (DYNAMIC, MODULES) and failed:
             again[at] = pool.submit(explain, job, found, cause)
     for at, future in again.items():
         builds[at] = future.result()
@@ -185,6 +184,16 @@ def conform(
             took = time.monotonic() - started
             yield Report(spec.config.name, spec.port.name, results, took, findings=findings)
             started = time.monotonic()
+
+
+def why_dead(found: BuildFindings) -> str:
+    """For the progress: that a build does not boot, the clause that it dies of, and the place."""
+    cause = cause_of_death(found)
+    if cause is None:
+        return ""
+    place = cause.place
+    where = f", {place.file}:{place.line}, {place.function}" if place else ""
+    return f"; {found.variant} does not boot: {cause.clause}{where}"
 
 
 def _judged(

@@ -158,6 +158,12 @@ class Abi(ABC):
         """
         return None
 
+    @staticmethod
+    def two_words(number: int) -> str:
+        """A pattern of 128 bits as an array in gdb's language, which has no larger constants."""
+        low = 0x0123456789ABCDEF * (2 * number + 1) & (1 << 63) - 1
+        return f"{{(long)0x{low:x}, (long)0x{low ^ 0x70E1D2C3B4A59687:x}}}"
+
     @abstractmethod
     def float_parts(self, register: str, number: int) -> Mapping[str, str]:
         """A pattern for a floating-point register: gdb's names of its parts, with constants."""

@@ -3,9 +3,9 @@
 
 from dataclasses import replace
 
-from harness.conformance.engine import BuildFindings, can_be_repeated, checks_for, why_dead
+from harness.conformance.engine import BuildFindings, can_be_repeated, checks_for
 from harness.conformance.registry import DYNAMIC
-from harness.conformance.run import jobs_for, joined, parts_of
+from harness.conformance.run import jobs_for, joined, parts_of, why_dead
 from harness.conformance.variants import suite_spec
 from harness.conformance.verdict import BOOT, Failure, Layer, Place
 

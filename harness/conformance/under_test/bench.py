@@ -112,10 +112,10 @@ class Bench(BuildGuest):
         boot = isinstance(error, NeverBoots) or (self._booting and self.locate is None)
         if isinstance(error, PortRefused):
             self._layer = Layer.PATCHING
-        if isinstance(error, NeverBoots):
-            raised = error.place  # The guest may be gone.
-        else:
-            raised = None if self._enough is not None else faulted(self._guest)
+        raised = None
+        if self._enough is None:
+            # A guest that does not boot may be gone.
+            raised = error.place if isinstance(error, NeverBoots) else faulted(self._guest)
         found = None if boot else self._located(self.locate)
         home = [*map(self.isa.hex, self.registers.home_words)]
         about = BOOT if boot else subject_of_end(error, seen, home)

@@ -42,8 +42,5 @@ class AArch64Abi(Abi):
         return AtSite(live=live, moved={"x30": "x30"}, pinned=("x29", "x30", "sp"))
 
     def float_parts(self, register: str, number: int) -> Mapping[str, str]:
-        """Both halves of all 128 bits: gdb knows no larger constants."""
-        low = 0x0123456789ABCDEF * (2 * number + 1) & (1 << 63) - 1
-        halves = (low, low ^ 0x70E1D2C3B4A59687)
-        words = ", ".join(f"(long)0x{half:x}" for half in halves)
-        return {f"v{register[1:]}.d.u": f"{{{words}}}"}
+        """All 128 bits, of a register ``q0``."""
+        return {f"v{register[1:]}.d.u": self.two_words(number)}

@@ -42,8 +42,5 @@ class X8664Abi(Abi):
         return AtSite(live=(*_ARGUMENTS, "rax", "r10"), moved={}, pinned=("rsp", "rbp"))
 
     def float_parts(self, register: str, number: int) -> Mapping[str, str]:
-        """Both halves of a vector register."""
-        low = 0x0123456789ABCDEF * (2 * number + 1) & (1 << 63) - 1
-        halves = (low, low ^ 0x70E1D2C3B4A59687)
-        words = ", ".join(f"(long)0x{half:x}" for half in halves)
-        return {f"{register}.v2_int64": f"{{{words}}}"}
+        """All 128 bits of a vector register."""
+        return {f"{register}.v2_int64": self.two_words(number)}
