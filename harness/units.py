@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Sizes, and the escaping of untrusted text."""
 
+import re
 from typing import Literal
 
 ByteOrder = Literal["big", "little"]
 
 KIB = 1024
 MIB = 1024 * KIB
+
+_NOT_ASCII_TEXT = re.compile(r"[^\n\t -~]")
 
 
 def escape(text: str, limit: int = 4096) -> str:
@@ -15,9 +18,13 @@ def escape(text: str, limit: int = 4096) -> str:
     Newlines and tabs stay; no terminal escape sequence survives.
     """
     shown = text if len(text) <= limit else text[:limit] + "..."
-    return "".join(
-        c if c in "\n\t" or c.isprintable() else c.encode("unicode_escape").decode() for c in shown
-    )
+    return _NOT_ASCII_TEXT.sub(_escaped, shown)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    character = found[0]
+    printable = character.isprintable()
+    return character if printable else character.encode("unicode_escape").decode()
 
 
 def one_line(text: str, limit: int = 4096) -> str:
