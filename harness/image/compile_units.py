@@ -28,38 +28,44 @@ class CompileUnits:
     """The compilation units of a linked file by address (DWARF 2 to 5, sections 3.1.1 and 6.1.2).
 
     There are none without debug information, or if it has no table of addresses, is compressed, or
-    is too much.  For a damaged file pyelftools raises any exception.
+    is too much.  A unit is read on first use.  For a damaged file pyelftools may then raise any
+    exception.
     """
 
     def __init__(self, data: bytes) -> None:
         from elftools.elf.elffile import ELFFile
 
-        self._units: list[tuple[range, CompileUnit]] = []
+        self._ranges: list[tuple[range, int]] = []
+        self._units: dict[int, CompileUnit] = {}
         file: Any = ELFFile(io.BytesIO(data))
         debug = [s for s in file.iter_sections() if s.name.startswith((".debug_", ".zdebug_"))]
         sizes = {section.name: section["sh_size"] for section in debug}
         compressed = any(section["sh_flags"] & COMPRESSED for section in debug)
         if compressed or ".debug_aranges" not in sizes:
             return
-        dwarf = file.get_dwarf_info(relocate_dwarf_sections=False)
-        entries = dwarf.get_aranges().entries
+        self._dwarf: Any = file.get_dwarf_info(relocate_dwarf_sections=False)
+        entries = self._dwarf.get_aranges().entries
         offsets = {entry.info_offset for entry in entries}
         if len(offsets) * sizes.get(".debug_abbrev", 0) > WORK:
             return
-        units = {offset: _unit(dwarf, offset) for offset in offsets}
-        self._units = sorted(
+        self._ranges = sorted(
             (
-                (range(one.begin_addr, one.begin_addr + one.length), units[one.info_offset])
+                (range(one.begin_addr, one.begin_addr + one.length), one.info_offset)
                 for one in entries
             ),
             key=lambda found: found[0].start,
         )
-        self._starts = [code.start for code, _ in self._units]
+        self._starts = [code.start for code, _ in self._ranges]
 
     def at(self, address: int) -> CompileUnit | None:
         """The unit of the code at an address."""
-        index = bisect_right(self._starts, address) - 1 if self._units else -1
-        return self._units[index][1] if index >= 0 and address in self._units[index][0] else None
+        index = bisect_right(self._starts, address) - 1 if self._ranges else -1
+        if index < 0 or address not in self._ranges[index][0]:
+            return None
+        offset = self._ranges[index][1]
+        if offset not in self._units:
+            self._units[offset] = _unit(self._dwarf, offset)
+        return self._units[offset]
 
 
 def _unit(dwarf: Any, offset: int) -> CompileUnit:

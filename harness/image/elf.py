@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from harness.errors import FormatError, HarnessError, HostError
-from harness.image.compile_units import CompileUnits
+from harness.image.compile_units import CompileUnit, CompileUnits
 from harness.image.lines import SourceLine, SourceLines
 from harness.image.symbol_table import Symbol, read_symbols
 from harness.units import ByteOrder, align_up, escape
@@ -65,11 +65,14 @@ class Elf:
             if section["sh_flags"] & wanted == wanted
         )
 
-    @cached_property
-    def units(self) -> CompileUnits:
-        """See `harness.image.compile_units`."""
+    def unit(self, address: int) -> CompileUnit | None:
+        """The compilation unit of an instruction; see `harness.image.compile_units`."""
         with self._reading("its debug information"):
-            return CompileUnits(self.data)
+            return self._units.at(address)
+
+    @cached_property
+    def _units(self) -> CompileUnits:
+        return CompileUnits(self.data)
 
     def source_line(self, address: int) -> SourceLine | None:
         """The source line of an instruction; see `harness.image.lines`."""

@@ -163,7 +163,7 @@ class Image:
 
     def is_assembled(self, address: int) -> bool:
         """Whether the code there comes from an assembler file, by the debug information."""
-        unit = self._elf.units.at(address & self.isa.mask)
+        unit = self._elf.unit(address & self.isa.mask)
         return unit is not None and unit.language == ASSEMBLER
 
     def source_file(self, address: int) -> str:
@@ -171,7 +171,7 @@ class Image:
 
         It is empty where the debug information has none.
         """
-        unit = self._elf.units.at(address & self.isa.mask)
+        unit = self._elf.unit(address & self.isa.mask)
         return "" if unit is None else unit.file
 
     def source_line(self, address: int) -> SourceLine | None:

@@ -143,7 +143,7 @@ def test_a_damaged_file_gives_an_answer_or_an_error_of_ours(guest, changes):
         damaged[at : at + len(value)] = value
     code = Image(guest, "vmlinux").address_of("stub")
     with suppress(FormatError):
-        unit = Elf(bytes(damaged), "vmlinux").units.at(code)
+        unit = Elf(bytes(damaged), "vmlinux").unit(code)
         assert unit is None or isinstance(unit.file, str)
     with suppress(FormatError):
         assert isinstance(Elf(bytes(damaged), "vmlinux").inlined_calls(code), list)
@@ -152,4 +152,4 @@ def test_a_damaged_file_gives_an_answer_or_an_error_of_ours(guest, changes):
 def test_a_damaged_file_is_said_to_be_one(guest):
     message = "vmlinux is a damaged ELF file: its debug information is damaged"
     with pytest.raises(FormatError, match=message):
-        Elf(guest[: len(guest) // 2], "vmlinux").units  # noqa: B018
+        Elf(guest[: len(guest) // 2], "vmlinux").unit(0)
