@@ -2,6 +2,7 @@
 """Snapshots of a guest: the machine's state, and the harness's state of tracing and modules."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from harness.config import MachineConfig
 from harness.debugger import Debugger
@@ -10,10 +11,21 @@ from harness.guest.control import RunControl
 from harness.guest.modules import Module, Modules
 from harness.guest.tracing import Tracing, TracingState
 from harness.image import Image
-from harness.machine import AttachedMachine, Machine
+from harness.machine import AttachedMachine, ConsoleState, Machine
 
 CLOCK_SIZE = 8
 """Bytes of `Cpu.unsaved_clock`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What is not in the machine's own snapshot."""
+
+    tracing: TracingState
+    modules: list[Module]
+    console: ConsoleState
+    clock: bytes | None
+    """The value of `Cpu.unsaved_clock`; None in front of the first instruction."""
 
 
 class GuestSnapshots:
@@ -36,8 +48,9 @@ class GuestSnapshots:
         self._control = control
         self._tracing = tracing
         self._modules = modules
-        self._states: dict[str, tuple[TracingState, list[Module], bytes]] = {}
+        self._states: dict[str, _State] = {}
         self._restored_at = -1
+        self._began_at = 0  # Resumptions of the debugger in front of the first instruction.
 
     def take(self, name: str) -> None:
         """See `Guest.snapshot`."""
@@ -47,17 +60,28 @@ class GuestSnapshots:
                 "devices save their state",
                 "Boot it again instead, or use a config with one CPU.",
             )
+        console = self._machine.console
+        if self._debugger.resumptions == self._began_at:
+            # No clock has been read, and no timer was started.
+            clock = None
+            self._machine.snapshots.save(name)
+        else:
+            clock = self._save_running(name)
+        self._states[name] = _State(self._tracing.state, self._modules.loaded, console.state, clock)
+
+    def _save_running(self, name: str) -> bytes:
+        """Save the machine of a guest that has begun; returns its clock."""
         self._control.leave_delay_slot()
-        cpu, count = self._image.isa.cpu, b""
+        cpu, clock = self._image.isa.cpu, b""
         if cpu.unsaved_clock is not None:
-            count = self._debugger.memory.read_physical(cpu.unsaved_clock, CLOCK_SIZE)
+            clock = self._debugger.memory.read_physical(cpu.unsaved_clock, CLOCK_SIZE)
         elif cpu.unsaved_timer:
             self._run_due_timers()
         self._machine.snapshots.save(name)
         if cpu.unsaved_clock is not None:
             # As after a load, so that the guest continues in the same way.
-            self._restart_clock(count)
-        self._states[name] = self._tracing.state, self._modules.loaded, count
+            self._restart_clock(clock)
+        return clock
 
     def restore(self, name: str) -> None:
         """See `Guest.restore`."""
@@ -69,10 +93,14 @@ class GuestSnapshots:
         self._machine.snapshots.load(name)
         self._restored_at = debugger.resumptions
         debugger.moved()
-        tracing, modules, count = self._states[name]
-        self._restart_clock(count)
-        self._modules.restore(modules)
-        self._tracing.restore(tracing)
+        state = self._states[name]
+        if state.clock is None:
+            self._began_at = debugger.resumptions
+        else:
+            self._restart_clock(state.clock)
+        self._machine.console.restore(state.console)
+        self._modules.restore(state.modules)
+        self._tracing.restore(state.tracing)
 
     def _run_due_timers(self) -> None:
         """Let a timer that is due raise its interrupt, which is saved.

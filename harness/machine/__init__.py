@@ -3,7 +3,15 @@
 
 from harness.machine.attached import AttachedMachine, NoConsole
 from harness.machine.command import ReplayLog, ReplayMode
-from harness.machine.console import Console
+from harness.machine.console import Console, ConsoleState
 from harness.machine.machine import Machine
 
-__all__ = ["AttachedMachine", "Console", "Machine", "NoConsole", "ReplayLog", "ReplayMode"]
+__all__ = [
+    "AttachedMachine",
+    "Console",
+    "ConsoleState",
+    "Machine",
+    "NoConsole",
+    "ReplayLog",
+    "ReplayMode",
+]

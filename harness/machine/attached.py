@@ -4,6 +4,7 @@
 from pathlib import Path
 
 from harness.errors import HostError
+from harness.machine.console import ConsoleState
 from harness.machine.snapshots import MachineSnapshots
 
 
@@ -21,6 +22,14 @@ class NoConsole:
     def drain(self) -> bool:
         """No output will come."""
         return False
+
+    @property
+    def state(self) -> ConsoleState:
+        """No output was read."""
+        return ConsoleState()
+
+    def restore(self, state: ConsoleState) -> None:
+        """No output was read."""
 
     def tail(self, lines: int = 20) -> str:
         """No output was read."""

@@ -6,6 +6,7 @@ import io
 import re
 import select
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -39,6 +40,14 @@ SILENCE = 0.05
 _CHUNK = 64 * KIB
 _DEATH = re.compile(b"|".join(map(re.escape, DEATH_STRINGS)))
 _LONGEST_DEATH = max(map(len, DEATH_STRINGS))
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleState:
+    """What a guest has printed by a point in time: its last output, and its death string."""
+
+    window: bytes = b""
+    died: str | None = None
 
 
 class Console:
@@ -85,6 +94,19 @@ class Console:
         text = self._window.decode(errors="replace").replace("\r\n", "\n")
         last = "\n".join(text.rstrip().split("\n")[-lines:])
         return escape(last if len(last) <= TAIL_LIMIT else "..." + last[-TAIL_LIMIT:], limit=WINDOW)
+
+    @property
+    def state(self) -> ConsoleState:
+        """The state for a snapshot."""
+        self.drain()
+        return ConsoleState(bytes(self._window), self.died)
+
+    def restore(self, state: ConsoleState) -> None:
+        """The guest is another one, which has printed this; the log keeps what has been undone."""
+        self.drain()
+        self._window[:] = state.window
+        self._unmatched.clear()
+        self.died = state.died
 
     def send(self, data: bytes, deadline: float = 10.0) -> None:
         """Write ``data`` to the guest's console; ``deadline`` is in seconds."""

@@ -5,7 +5,9 @@ import pytest
 
 from harness import boot
 from harness.config import list_configs, load_config
-from harness.errors import UsageError
+from harness.errors import GuestDied, UsageError
+from harness.guest import Outcome
+from harness.guest.control import PANIC_OUTPUT
 
 
 def pytest_generate_tests(metafunc):
@@ -147,3 +149,35 @@ def test_ticks_go_on_after_a_restore(config):
         guest.run(until="workload_done")
         guest.restore("start")
         guest.run(until="tick_interrupt", timeout=10)
+
+
+def test_in_front_of_the_first_instruction(config):
+    with boot(config, until=None) as guest:
+        guest.snapshot("power on")
+        for _ in range(2):
+            guest.run(until="workload")
+            guest.tracer.current = "function"
+            guest.snapshot("tracing")
+            guest.run(until="workload_done")
+            assert guest.workload_status == 0
+            guest.restore("power on")
+            guest.restore("power on")
+            assert guest.console == ""
+            guest.snapshot("power on")
+        guest.restore("tracing")
+        guest.run(until="workload_done")
+        assert guest.workload_status == 0
+        assert "leaf" in functions(guest)
+
+
+def test_a_guest_that_comes_back_has_not_printed_how_it_died(config, guest):
+    guest.snapshot("before")
+    printed = guest.console
+    guest.debugger.write_register(guest.image.isa.abi.pc_register, guest.address_of("panic"))
+    with pytest.raises(GuestDied, match="the guest panicked"):
+        guest.run(until="workload_done")
+    assert guest.console != printed
+    guest.restore("before")
+    assert guest.console == printed
+    # Longer than the time in which a guest that has printed so is waited for.
+    assert guest.run(until="panic_stop", seconds=PANIC_OUTPUT + 1) is Outcome.ELAPSED
