@@ -6,7 +6,7 @@ import pytest
 from harness.conformance.checks.c_events import watch
 from harness.conformance.registry import DYNAMIC
 from harness.conformance.under_test.bench import Bench
-from harness.conformance.under_test.build_guest import CALL_RETURNS
+from harness.conformance.under_test.build_guest import CALL_RETURNS, START
 from harness.conformance.variants import build_variant, suite_spec, variant_of
 from harness.errors import GuestError
 
@@ -110,3 +110,18 @@ def test_a_run_by_the_guest_leaves_no_breakpoint(bench):
     guest = bench.fresh()
     guest.run(until="leaf")
     assert set(guest.debugger.breakpoints.addresses()) == guest.control.own_breakpoints
+
+
+def test_a_boot_begins_where_the_machine_was_switched_on(bench):
+    first = bench.boot()
+    began = bench.registers.read()
+    bench.run_to(START)
+    text = bench.code.text()
+    bench.boot()
+    assert bench.guest is first
+    assert bench.registers.read() == began
+    bench.run_to(START)
+    assert bench.code.text() == text
+    bench.fresh()
+    bench.boot()
+    assert bench.guest is first

@@ -27,6 +27,8 @@ SLICE = 0.0625
 CALL_RETURNS = "workload_done"
 """The return address of calls by the debugger: this function runs only when the workload ends."""
 START = "workload"
+POWER_ON = "power on"
+"""The snapshot of a guest at its first instruction."""
 DEATHS = ("panic", "panic_plain", "oops_enter")
 """Functions that only report why the guest dies: in them nothing is found any more."""
 WATCHED = "workload, watched"
@@ -124,17 +126,11 @@ class BuildGuest:
         if memory:
             return self.start(memory)
         snapshot = WATCHED if watched else START
-        if self._guest is not None and self.rewinds:
-            try:
-                self._guest.restore(snapshot)
-            except HarnessError:
-                # The debugger's state is unknown, or QEMU is gone: take a new guest.
-                self.close()
-            else:
-                self._booting = False
-                if watched:
-                    self.oracle.restore()
-                return self._guest
+        if self.rewinds and self._restored(snapshot):
+            self._booting = False
+            if watched:
+                self.oracle.restore()
+            return self.guest
         guest = self.start(watched=watched)
         if self.rewinds:
             take_snapshot(guest, snapshot, with_clock=self._judges_clock and not watched)
@@ -175,10 +171,31 @@ class BuildGuest:
         return guest
 
     def boot(self, memory: str = "", *, watched: bool = False) -> Guest:
-        """A new guest, at its first instruction."""
-        self.close()
+        """A guest at its first instruction, as if its machine had just been switched on."""
+        self._forget_modules()
         self._as_booted(memory)
         self._booting = True
+        plain = self.rewinds and not memory and not watched
+        if not (plain and self._restored(POWER_ON)):
+            self._switch_on(memory, watched=watched)
+            if plain:
+                self.guest.snapshot(POWER_ON)
+        self.registers = RegisterFile(self.guest.debugger, self.isa)
+        return self.guest
+
+    def _restored(self, snapshot: str) -> bool:
+        """Whether the guest had this snapshot, and is there again."""
+        if self._guest is None:
+            return False
+        try:
+            self._guest.restore(snapshot)
+        except HarnessError:
+            # The debugger's state is unknown, or QEMU is gone.
+            return False
+        return True
+
+    def _switch_on(self, memory: str, *, watched: bool) -> None:
+        self.close()
         spec = self.variant.spec
         if memory:
             machine = spec.config.qemu.model_copy(update={"memory": memory})
@@ -187,8 +204,6 @@ class BuildGuest:
         self._running = power_on(spec, self.variant.kernel)
         self._guest = self._running.__enter__()
         self._guest.debugger.session.console(*_SETTINGS)
-        self.registers = RegisterFile(self._guest.debugger, self.isa)
-        return self._guest
 
     @contextmanager
     def _watched(self, spec: GuestSpec, kernel: Path) -> Iterator[Guest]:
