@@ -7,6 +7,7 @@ from harness.conformance.checks.c_events import watch
 from harness.conformance.registry import DYNAMIC
 from harness.conformance.under_test.bench import Bench
 from harness.conformance.under_test.build_guest import CALL_RETURNS, START
+from harness.conformance.under_test.hang import Hang, HangDetector, jumps_to_itself
 from harness.conformance.variants import build_variant, suite_spec, variant_of
 from harness.errors import GuestError
 
@@ -125,3 +126,25 @@ def test_a_boot_begins_where_the_machine_was_switched_on(bench):
     bench.fresh()
     bench.boot()
     assert bench.guest is first
+
+
+def _jumps_in(bench, function):
+    """The guest stopped in a jump to itself, with which the function begins now."""
+    guest, sites, at = bench.fresh(), bench.isa.sites, bench.image.address_of(function)
+    guest.debugger.write_memory(at, sites.encode_jump(at, at) + sites.nop)
+    bench.run_to(at)
+    return guest
+
+
+def test_a_guest_that_only_jumps_to_itself_is_not_waited_for(bench, monkeypatch):
+    guest = _jumps_in(bench, "leaf")
+    status = bench.isa.abi.status_registers[0]
+    before = bench.registers.value(status)
+    assert not jumps_to_itself(guest, bench.registers)
+    guest.debugger.write_register(status, bench.isa.cpu.with_interrupts_masked(before))
+    assert jumps_to_itself(guest, bench.registers)
+    monkeypatch.setattr(HangDetector, "hangs", False)
+    with pytest.raises(Hang, match="did not come to workload_done"):
+        bench.run_to(CALL_RETURNS)
+    guest.debugger.write_register(status, before)
+    assert not jumps_to_itself(guest, bench.registers)

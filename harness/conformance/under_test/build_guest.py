@@ -10,7 +10,7 @@ from typing import NamedTuple
 from harness.conformance.places import faulted, hung
 from harness.conformance.under_test.actions import Actions, Called, Written
 from harness.conformance.under_test.clock import take_snapshot
-from harness.conformance.under_test.hang import Hang, HangDetector, NeverBoots
+from harness.conformance.under_test.hang import Hang, HangDetector, NeverBoots, jumps_to_itself
 from harness.conformance.under_test.live_text import Changes, LiveCode, LiveSites
 from harness.conformance.under_test.registers import RegisterFile
 from harness.errors import GuestDied, HarnessError, HostError
@@ -298,7 +298,7 @@ class BuildGuest:
                 return guest.debugger.stop.address & self.isa.mask
             # Most runs are shorter than one slice.
             detector = detector or HangDetector(machine.pid, self.config.qemu.smp)
-            if detector.hangs:
+            if detector.hangs or jumps_to_itself(guest, self.registers):
                 wanted = " or ".join(
                     self.image.symbolize(address) for address in addresses[: len(places)]
                 )

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Errors of a guest under test that does not continue, and how long the suite waits for it.
 
-The time is that of QEMU's threads, so that the load of the host has no influence.
+The time is that of QEMU's threads, so that the load of the host has no influence.  A guest that
+only jumps to itself is not waited for.
 """
 
 import time
 from collections.abc import Callable, Collection
 from pathlib import Path
 
+from harness.conformance.under_test.registers import RegisterFile
 from harness.conformance.verdict import FRAME_POINTER, HOME_AREA, UNLOADED, Place
-from harness.errors import GuestDied, GuestError, HarnessError
+from harness.errors import GdbError, GuestDied, GuestError, HarnessError
+from harness.guest import Guest
 
 RUNNING = 0.25
 """Seconds of CPU time that QEMU may use for each CPU of the guest.
@@ -22,6 +25,9 @@ SLEEPING = 4.0
 
 CLOCK = 20.0
 """Seconds that it may take in all; also the limit on hosts that do not count CPU time."""
+
+HALTED = "halted"
+"""In the name that QEMU's stub gives to a CPU that waits for an interrupt."""
 
 _AWAKE = 0.1
 """The share of the time from which on QEMU counts as running; to stop and continue it takes
@@ -89,6 +95,36 @@ class HangDetector:
         self._looked, self._last = now, (ran, waited)
         stuck = ran - self._first[0] > self._enough or now - self._awake > SLEEPING
         return now - self._start > CLOCK or (stuck and ran > 0)
+
+
+def jumps_to_itself(guest: Guest, registers: RegisterFile) -> bool:
+    """Whether nothing happens in a stopped guest any more but a jump to itself.
+
+    One CPU masks interrupts, and executes a branch to its own address that leaves all registers as
+    they are; the others wait for an interrupt.
+    """
+    debugger, isa = guest.debugger, guest.image.isa
+    running = [thread for thread in debugger.threads() if HALTED not in thread.name]
+    if len(running) != 1:
+        return False
+    here, thread = running[0].pc, running[0].id
+    try:
+        code = debugger.read_memory(here, 2 * isa.longest)
+        branch, *behind = isa.disassemble(code, here)
+        if not branch.text.endswith(f"{here & isa.mask:#x}"):
+            return False
+        if isa.cpu.delay_slot and behind[0].bytes_ != isa.sites.nop:
+            return False  # It may look at something that changes.
+        debugger.select_thread(thread)
+        before = registers.read()
+        for _ in range(2 if isa.cpu.delay_slot else 1):
+            debugger.step_instruction(thread)
+        after = registers.read()
+    except (GdbError, GuestError):
+        return False
+    status = after[isa.abi.status_registers[0]]
+    masked = isa.cpu.interrupt_mask(isa.cpu.with_interrupts_masked(status))
+    return before == after and isa.cpu.interrupt_mask(status) == masked
 
 
 def scheduled(pid: int) -> tuple[float, float]:
