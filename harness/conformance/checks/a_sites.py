@@ -145,26 +145,25 @@ def nothing_is_patched_before_the_port_is_ready(bench: Bench) -> None:
 
     It, and what the port prepares for the graph tracer, write no data but the port's.
     """
-    with bench.set_aside():
-        bench.boot()
-        if function := function_of(bench.image, GRAPH_INIT):
-            bench.run_to(GRAPH_INIT)
-            written = written_by_call(bench)
-            message = f"{GRAPH_INIT} has written data that is not the port's"
-            bench.require("C8h", not written, message, lambda: function, OTHERS_DATA, data=written)
-        bench.run_to("ftrace_dyn_arch_init")
-        text = bench.image.text
-        built = bench.image.read(text.start, len(text))
-        lines = bench.code.difference(built, bench.code.text())
-        bench.require("C8h", not lines, "text has changed before ftrace_dyn_arch_init", text=lines)
+    bench.boot()
+    if function := function_of(bench.image, GRAPH_INIT):
+        bench.run_to(GRAPH_INIT)
         written = written_by_call(bench)
-        result = bench.registers.value(bench.isa.abi.results[0]) & 0xFFFFFFFF
-        # The kernel panics then, before it has a workload.
-        message = f"ftrace_dyn_arch_init returned {result:#x}"
-        bench.require("C8h", result == 0, message, partial(_answer_at_boot, bench), BOOT)
-        at = partial(locate_at_boot, bench, OTHERS_DATA, "ftrace_dyn_arch_init")
-        message = "ftrace_dyn_arch_init has written data that is not the port's"
-        bench.require("C8h", not written, message, at, OTHERS_DATA, data=written)
+        message = f"{GRAPH_INIT} has written data that is not the port's"
+        bench.require("C8h", not written, message, lambda: function, OTHERS_DATA, data=written)
+    bench.run_to("ftrace_dyn_arch_init")
+    text = bench.image.text
+    built = bench.image.read(text.start, len(text))
+    lines = bench.code.difference(built, bench.code.text())
+    bench.require("C8h", not lines, "text has changed before ftrace_dyn_arch_init", text=lines)
+    written = written_by_call(bench)
+    result = bench.registers.value(bench.isa.abi.results[0]) & 0xFFFFFFFF
+    # The kernel panics then, before it has a workload.
+    message = f"ftrace_dyn_arch_init returned {result:#x}"
+    bench.require("C8h", result == 0, message, partial(_answer_at_boot, bench), BOOT)
+    at = partial(locate_at_boot, bench, OTHERS_DATA, "ftrace_dyn_arch_init")
+    message = "ftrace_dyn_arch_init has written data that is not the port's"
+    bench.require("C8h", not written, message, at, OTHERS_DATA, data=written)
 
 
 def _answer_at_boot(bench: Bench) -> Place | None:
