@@ -102,7 +102,7 @@ class Console:
         return ConsoleState(bytes(self._window), self.died)
 
     def restore(self, state: ConsoleState) -> None:
-        """The guest is another one, which has printed this; the log keeps what has been undone."""
+        """Return to a saved state.  The log keeps what was printed since."""
         self.drain()
         self._window[:] = state.window
         self._unmatched.clear()
