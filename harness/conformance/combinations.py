@@ -52,24 +52,24 @@ def combinations(spec: GuestSpec) -> Iterator[tuple[str, GuestSpec]]:
 def try_combinations(spec: GuestSpec, edits: Edits) -> BuildFindings:
     """Build, boot and trace each combination; a failure of any clause fails this one.
 
-    If a static one does not boot, the other static ones are only built, and so with dynamic ones.
+    Behind one that does not boot the others are only built: they would say the same, and what is
+    judged on the builds of all features says more.
     """
     failures: list[Failure] = []
     judged: dict[str, set[str]] = {}
-    never_boots: set[str] = set()
+    boots = True
     for variant, combined in combinations(spec):
         judged[CLAUSE] = {NAME}
         without = [feature for feature in OPTIONAL if feature not in combined.features]
         build = f"{variant} without {', '.join(without)}"
         try:
             built = build_variant(combined, variant, edits)
-            found = [] if variant in never_boots else _trace(built)
+            found = _trace(built) if boots else []
         except (UsageError, GuestError, GdbError) as error:
             used = frozenset(("function", "graph"))
             evidence = {"guest": error.evidence}
             about = BOOT if isinstance(error, NeverBoots) else ""
-            if about:
-                never_boots.add(variant)
+            boots = boots and not about
             names = error.names if isinstance(error, NotDefined) else ()
             port = spec.port.directory
             place = condition_of(port, *names) or definition_of(port, *names)
