@@ -43,7 +43,10 @@ BUILDS = "builds"
 """In place of a variant: all combinations of features (C4m)."""
 
 LONGEST_FIRST = (DYNAMIC, STATIC, BUILDS, MODULES, STATIC_STOP, STATIC_MODULES)
-"""The order in which jobs are started, so that the last ones are short."""
+"""The order of jobs, so that the last ones are short.
+
+The static one is started first: it is the longest if the dynamic one dies at boot.
+"""
 
 SHORT = 10
 """Checks of a job that is not worth a second boot, at most."""
@@ -175,8 +178,11 @@ def conform(
         waiting = []
         for spec in specs:
             jobs = jobs_for(spec, wanted)
-            futures = [[pool.submit(do, part) for part in parts_of(job)] for job in jobs]
-            waiting.append((spec, jobs, futures))
+            running = {
+                job.variant: [pool.submit(do, part) for part in parts_of(job)]
+                for job in sorted(jobs, key=lambda job: job.variant != STATIC)
+            }
+            waiting.append((spec, jobs, [running[job.variant] for job in jobs]))
         for spec, jobs, futures in waiting:
             builds = _judged(spec, jobs, futures, tell)
             _explained(pool, jobs, builds)
