@@ -23,8 +23,9 @@ def escape(text: str, limit: int = 4096) -> str:
 
 def _escaped(found: re.Match[str]) -> str:
     character = found[0]
-    printable = character.isprintable()
-    return character if printable else character.encode("unicode_escape").decode()
+    if character.isprintable():
+        return character
+    return character.encode("unicode_escape").decode()
 
 
 def one_line(text: str, limit: int = 4096) -> str:

@@ -23,7 +23,7 @@ class _State:
 
     tracing: TracingState
     modules: list[Module]
-    console: ConsoleState
+    printed: ConsoleState
     clock: bytes | None
     """The value of `Cpu.unsaved_clock`; None in front of the first instruction."""
 
@@ -60,14 +60,14 @@ class GuestSnapshots:
                 "devices save their state",
                 "Boot it again instead, or use a config with one CPU.",
             )
-        console = self._machine.console
         if self._debugger.resumptions == self._began_at:
             # No clock has been read, and no timer was started.
             clock = None
             self._machine.snapshots.save(name)
         else:
             clock = self._save_running(name)
-        self._states[name] = _State(self._tracing.state, self._modules.loaded, console.state, clock)
+        printed = self._machine.console.state
+        self._states[name] = _State(self._tracing.state, self._modules.loaded, printed, clock)
 
     def _save_running(self, name: str) -> bytes:
         """Save the machine of a guest that has begun; returns its clock."""
@@ -98,7 +98,7 @@ class GuestSnapshots:
             self._began_at = debugger.resumptions
         else:
             self._restart_clock(state.clock)
-        self._machine.console.restore(state.console)
+        self._machine.console.restore(state.printed)
         self._modules.restore(state.modules)
         self._tracing.restore(state.tracing)
 

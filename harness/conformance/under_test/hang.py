@@ -104,13 +104,12 @@ def jumps_to_itself(guest: Guest, registers: RegisterFile) -> bool:
     they are; the others wait for an interrupt.
     """
     debugger, isa = guest.debugger, guest.image.isa
-    running = [thread for thread in debugger.threads() if HALTED not in thread.name]
-    if len(running) != 1:
-        return False
-    here, thread = running[0].pc, running[0].id
     try:
-        code = debugger.read_memory(here, 2 * isa.longest)
-        branch, *behind = isa.disassemble(code, here)
+        running = [thread for thread in debugger.threads() if HALTED not in thread.name]
+        if len(running) != 1:
+            return False
+        here, thread = running[0].pc, running[0].id
+        branch, *behind = isa.disassemble(debugger.read_memory(here, 2 * isa.longest), here)
         if not branch.text.endswith(f"{here & isa.mask:#x}"):
             return False
         if isa.cpu.delay_slot and behind[0].bytes_ != isa.sites.nop:
