@@ -121,7 +121,6 @@ class BuildGuest:
 
         ``watched``: with the `oracle`, which has no records yet.
         """
-        self._forget_modules()
         self._as_booted(memory)
         if memory:
             return self.start(memory)
@@ -172,7 +171,6 @@ class BuildGuest:
 
     def boot(self, memory: str = "", *, watched: bool = False) -> Guest:
         """A guest at its first instruction, as if its machine had just been switched on."""
-        self._forget_modules()
         self._as_booted(memory)
         self._booting = True
         plain = self.rewinds and not memory and not watched
@@ -257,6 +255,7 @@ class BuildGuest:
         self._until_end.close()
 
     def _as_booted(self, memory: str) -> None:
+        self._forget_modules()
         self.used.clear()
         self.actions.forget(memory)
         self.slots.update(dict.fromkeys(self.slots, False))
