@@ -13,7 +13,7 @@ from harness.conformance.under_test.clock import take_snapshot
 from harness.conformance.under_test.hang import Hang, HangDetector, NeverBoots, jumps_to_itself
 from harness.conformance.under_test.live_text import Changes, LiveCode, LiveSites
 from harness.conformance.under_test.registers import RegisterFile
-from harness.errors import GuestDied, HarnessError, HostError
+from harness.errors import GuestDied, HarnessError, HostError, UsageError
 from harness.files import ScratchDirectory
 from harness.guest import Guest, Outcome, run_kernel
 from harness.image import RunningImage
@@ -182,13 +182,16 @@ class BuildGuest:
         return self.guest
 
     def _restored(self, snapshot: str) -> bool:
-        """Whether the guest had this snapshot, and is there again."""
+        """Whether the guest has this snapshot, and is there again."""
         if self._guest is None:
             return False
         try:
             self._guest.restore(snapshot)
+        except UsageError:
+            return False  # It has none of that name.
         except HarnessError:
-            # The debugger's state is unknown, or QEMU is gone.
+            # The debugger's state is unknown, or QEMU is gone: another snapshot is of no use.
+            self.close()
             return False
         return True
 
