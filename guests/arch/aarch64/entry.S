@@ -76,8 +76,11 @@
 	.endif
 	.endm
 
-	/* In: sp = struct pt_regs. Goes back to what was interrupted. */
-	.macro	kernel_exit, el
+	/*
+	 * In: sp = struct pt_regs. Goes back to what was interrupted; \label is at the last
+	 * instruction.
+	 */
+	.macro	kernel_exit, el, label
 	msr	daifset, #DAIF_ALL
 	ldp	x22, x23, [sp, #S_PC]
 	msr	elr_el1, x22
@@ -106,6 +109,9 @@
 	ldp	x28, x29, [sp, #S_X(28)]
 	ldr	x30, [sp, #S_X(30)]
 	add	sp, sp, #S_FRAME_SIZE
+	.ifnb	\label
+SYM_INNER_LABEL(\label)
+	.endif
 	eret
 	.cfi_endproc
 	.endm
@@ -116,7 +122,7 @@ SYM_FUNC_START(el1_irq)
 	kernel_entry 1
 	msr	daifclr, #DAIF_F
 	bl	do_irq			/* (regs) */
-	kernel_exit 1
+	kernel_exit 1, interrupt_exit
 SYM_FUNC_END(el1_irq)
 
 SYM_FUNC_START(el1_fiq)

@@ -83,13 +83,16 @@
 	.cfi_return_column DWARF_PC
 	.endm
 
-	/* Return to the kernel. In: fp = struct pt_regs. */
-	.macro	return_to_kernel
+	/* Return to the kernel: fp = struct pt_regs, \label is at the last instruction. */
+	.macro	return_to_kernel label
 	cpsid	i
 	mov	sp, fp
 	ldr	lr, [sp, #S_LR]
 	ldmia	sp, {r0-r12}
 	add	sp, sp, #S_PC
+	.ifnb	\label
+SYM_INNER_LABEL(\label)
+	.endif
 	rfeia	sp!
 	.endm
 
@@ -139,7 +142,7 @@ SYM_FUNC_START(vectors)
 SYM_FUNC_END(vectors)
 
 /* irq, fiq - interrupts and NMIs */
-	.macro	interrupt name, handler
+	.macro	interrupt name, handler, exit
 SYM_FUNC_START(\name)
 	unwind_begin
 	sub	lr, lr, #4
@@ -150,12 +153,12 @@ SYM_FUNC_START(\name)
 	handler_frame kernel
 	unwind_frame fp
 	bl	\handler			/* (regs) */
-	return_to_kernel
+	return_to_kernel \exit
 	.cfi_endproc
 SYM_FUNC_END(\name)
 	.endm
 
-	interrupt irq, do_irq
+	interrupt irq, do_irq, interrupt_exit
 	interrupt fiq, handle_fiq
 
 SYM_FUNC_START(irq_user)

@@ -59,7 +59,7 @@ SYM_INNER_LABEL(interrupt_return)
 	andi	$k0, $k0, ST0_UM
 	bnez	$k0, return_to_user
 	 nop
-	restore_registers_and_return
+	restore_registers_and_return interrupt_exit
 	.cfi_endproc
 SYM_FUNC_END(interrupt_entry)
 

@@ -59,14 +59,17 @@
 	.cfi_offset DWARF_PC, S_PC - S_FRAME_SIZE
 	.endm
 
-	/* Return to the context saved in the frame at sp. */
-	.macro	restore_trap
+	/* Return to the context in the frame at sp; \label is at the last instruction. */
+	.macro	restore_trap label
 	ld	t0, S_PC(sp)
 	ld	t1, S_STATUS(sp)
 	csrw	sepc, t0
 	csrw	sstatus, t1
 	registers ld, sp, 2
 	ld	sp, S_X(2)(sp)
+	.ifnb	\label
+SYM_INNER_LABEL(\label)
+	.endif
 	sret
 	.endm
 
@@ -96,7 +99,7 @@ SYM_FUNC_START(vectors)
 	unwind_trap
 	call	do_irq				/* (regs) */
 	csrci	sstatus, SSTATUS_SIE
-	restore_trap
+	restore_trap interrupt_exit
 	.cfi_endproc
 SYM_FUNC_END(vectors)
 

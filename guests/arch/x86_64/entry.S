@@ -47,8 +47,11 @@
 	cld
 	.endm
 
-	/* Load all registers but rsp, and return to the context saved in the frame. */
-	.macro	restore_regs_and_return
+	/*
+	 * Load all registers but rsp, and return to the context saved in the frame; \label is at
+	 * the last instruction.
+	 */
+	.macro	restore_regs_and_return label
 	.set	.Lplace, 0
 	.irp	name, r15, r14, r13, r12, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi, rbp, rbx
 	movq	.Lplace(%rsp), %\name
@@ -60,6 +63,9 @@
 	.cfi_same_value rbx
 	addq	$S_PC, %rsp
 	unwind_regs_from .Lfrom_pc
+	.ifnb	\label
+SYM_INNER_LABEL(\label)
+	.endif
 	iretq
 	.endm
 
@@ -104,7 +110,7 @@ SYM_FUNC_START(exception)
 	cmpq	$32, S_VECTOR(%rsp)
 	jb	kernel_fault
 	call	do_irq				/* (regs) */
-	restore_regs_and_return
+	restore_regs_and_return interrupt_exit
 	.cfi_endproc
 SYM_FUNC_END(exception)
 

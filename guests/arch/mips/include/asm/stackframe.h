@@ -81,8 +81,11 @@
 	.set	pop
 	.endm
 
-/* Return from the exception. Sets ST0_EXL first, to mask interrupts; $k0, $k1 as above. */
-	.macro	restore_registers_and_return
+/*
+ * Return from the exception; \label is at the last instruction. Sets ST0_EXL first, to mask
+ * interrupts; $k0, $k1 as above.
+ */
+	.macro	restore_registers_and_return label
 	.set	push
 	.set	noat
 	LONG_L	$k1, FRAME(PT_STATUS)($sp)
@@ -101,6 +104,9 @@
 	LONG_L	$28, FRAME(PT_R(28))($sp)
 	LONG_L	$29, FRAME(PT_R(29))($sp)
 	ehb
+	.ifnb	\label
+SYM_INNER_LABEL(\label)
+	.endif
 	eret
 	.set	pop
 	.endm
