@@ -80,7 +80,7 @@ class GuestSnapshots:
         self._machine.snapshots.save(name)
         if cpu.unsaved_clock is not None:
             # As after a load, so that the guest continues in the same way.
-            self._restart_clock(clock)
+            self._restart_clock(clock, timers_ran=self._timers_run())
         return clock
 
     def restore(self, name: str) -> None:
@@ -90,6 +90,7 @@ class GuestSnapshots:
             # QEMU's flash device finishes a load when the machine runs, and QEMU (7.2 to 10.0)
             # crashes on a second load before that.  The step is undone by the load.
             debugger.step_instruction()
+        timers_ran = self._timers_run()
         self._machine.snapshots.load(name)
         self._restored_at = debugger.resumptions
         debugger.moved()
@@ -97,7 +98,7 @@ class GuestSnapshots:
         if state.clock is None:
             self._began_at = debugger.resumptions
         else:
-            self._restart_clock(state.clock)
+            self._restart_clock(state.clock, timers_ran=timers_ran)
         self._machine.console.restore(state.printed)
         self._modules.restore(state.modules)
         self._tracing.restore(state.tracing)
@@ -112,12 +113,20 @@ class GuestSnapshots:
         for cpu in self._processors():
             cpu.execute(self._image.isa.sites.nop, registers={})
 
-    def _restart_clock(self, count: bytes) -> None:
-        """Set the clock to its saved value, and start the CPUs' timers by it."""
+    def _timers_run(self) -> bool:
+        """Whether a timer that is not in snapshots may have a deadline."""
+        cpu = self._image.isa.cpu
+        return bool(cpu.unsaved_timer) and any(map(cpu.timer_runs, self._processors()))
+
+    def _restart_clock(self, count: bytes, *, timers_ran: bool) -> None:
+        """Set the clock to its saved value, and start the CPUs' timers by it.
+
+        QEMU's timers still have the deadlines of before the load, if they ran then.
+        """
         debugger, cpu = self._debugger, self._image.isa.cpu
         if cpu.unsaved_clock is not None:
             debugger.write_physical(cpu.unsaved_clock, count)
-        if cpu.unsaved_timer:
+        if timers_ran or self._timers_run():
             for processor in self._processors():
                 cpu.restart_timer(processor, int.from_bytes(count, self._image.byteorder))
 

@@ -147,6 +147,10 @@ class Cpu(ABC):
         """The address of the instruction that the last exception was taken for."""
         return pc
 
+    def timer_runs(self, cpu: Processor) -> bool:
+        """Whether a CPU's timer may have a deadline; for machines with `unsaved_timer`."""
+        return True
+
     def restart_timer(self, cpu: Processor, now: int) -> None:
         """Start a CPU's timer anew after a snapshot; for machines with `unsaved_timer`.
 

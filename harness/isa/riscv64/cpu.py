@@ -104,6 +104,10 @@ class RiscV64Cpu(Cpu):
     vectors_symbol = "vectors"
     vector_offsets: ClassVar[Sequence[int]] = (0,)
 
+    def timer_runs(self, cpu: Processor) -> bool:
+        """A stopped one has the deadline 0 (guests/arch/riscv64/timer.c)."""
+        return bool(cpu.variable("tick_deadline", 8))
+
     def restart_timer(self, cpu: Processor, now: int) -> None:
         """QEMU's stub does not show ``stimecmp``; the guest knows what is in it.
 
