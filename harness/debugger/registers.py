@@ -21,6 +21,9 @@ _NOT_GENERAL = {"float", "vector", "system", "cp_regs"}
 PC = "pc"
 """gdb's name of the program counter on every target, besides the target's own name."""
 
+_of_targets: dict[tuple[tuple[str, int], ...], dict[int, str]] = {}
+"""The general registers of targets whose registers have these names and numbers."""
+
 
 class Registers:
     """General registers in one transfer, others by name; cached until ``forget``."""
@@ -34,7 +37,7 @@ class Registers:
 
     def reset(self) -> None:
         """Read the names again: another target may have others."""
-        self._general.clear()
+        self._general = {}
         self._numbers.clear()
         self.forget()
 
@@ -46,9 +49,12 @@ class Registers:
     def general(self) -> dict[str, int]:
         """Every register of gdb's group `general` that is not a system register."""
         if not self._general:
-            self._general = general_registers(
-                self._session.console("maintenance print register-groups")
-            )
+            target = tuple(self.numbers.items())
+            if target not in _of_targets:
+                # A tenth of a second for a target with 4096 system registers.
+                table = self._session.console("maintenance print register-groups")
+                _of_targets[target] = general_registers(table)
+            self._general = _of_targets[target]
             if not self._general:
                 raise GdbError("gdb names no general registers")
         if not self._complete:
