@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A worker: pickled calls on standard input, pickled answers on standard output."""
 
+import gc
 import os
 import pickle
 import sys
@@ -17,8 +18,14 @@ def command() -> list[str]:
 
 
 def load(module: str) -> None:
-    """Import a module, which later calls need."""
+    """Import a module, which later calls need.
+
+    What it makes stays, so that the garbage collector need not look at it, then and later.
+    """
+    gc.disable()
     import_module(module)
+    gc.freeze()
+    gc.enable()
 
 
 def main() -> None:
