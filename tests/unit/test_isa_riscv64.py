@@ -257,7 +257,8 @@ def test_injected_interrupt_is_a_store(way: str, stores: list[tuple[int, bytes]]
 class Hart:
     """A CPU whose next tick is at a count of 500."""
 
-    def __init__(self) -> None:
+    def __init__(self, deadline: int = 500) -> None:
+        self.deadline = deadline
         self.done: list[tuple[tuple[bytes, ...], dict[str, int]]] = []
 
     def register(self, name: str) -> int:
@@ -268,10 +269,15 @@ class Hart:
 
     def variable(self, symbol: str, size: int) -> int:
         assert (symbol, size) == ("tick_deadline", 8)
-        return 500
+        return self.deadline
 
     def execute(self, *instructions: bytes, registers: Mapping[str, int]) -> None:
         self.done.append((instructions, dict(registers)))
+
+
+def test_a_timer_without_a_deadline_does_not_run() -> None:
+    assert ISA.cpu.timer_runs(Hart())
+    assert not ISA.cpu.timer_runs(Hart(deadline=0))
 
 
 def test_a_timer_is_set_to_the_next_count_and_then_to_its_deadline() -> None:
