@@ -116,7 +116,10 @@ class GuestSnapshots:
     def _timers_run(self) -> bool:
         """Whether a timer that is not in snapshots may have a deadline."""
         cpu = self._image.isa.cpu
-        return bool(cpu.unsaved_timer) and any(map(cpu.timer_runs, self._processors()))
+        if not cpu.unsaved_timer:
+            return False
+        running = [cpu.timer_runs(processor) for processor in self._processors()]
+        return any(running)
 
     def _restart_clock(self, count: bytes, *, timers_ran: bool) -> None:
         """Set the clock to its saved value, and start the CPUs' timers by it.
