@@ -44,8 +44,7 @@ TRACERS = ("the tracer", "the graph tracer")
 MOST_STEPS = 400
 """The most instructions of the stubs at one site."""
 
-EXIT = "interrupt_exit"
-"""Label of the guest, at the instruction that returns to what was interrupted in the kernel."""
+EXIT = "interrupt_exit"  # The guest's last instruction of an interrupt of the kernel.
 
 BELOW = 512
 """Bytes below the stack pointer that every interrupt handler uses."""
@@ -271,8 +270,7 @@ def _interrupts(bench: Bench, graph: bool, met: list[int]) -> Iterator[None]:
     Their addresses are added to ``met``.  Each is handled when the next one is asked for.
     """
     bench.fresh()
-    tracer = TRACERS[graph]
-    switch, site = Switch(bench), bench.sites.of(LEAF)
+    tracer, switch, site = TRACERS[graph], Switch(bench), bench.sites.of(LEAF)
     if graph:
         switch.graph(True)
     else:
@@ -324,13 +322,13 @@ def _kept(isa: Isa) -> tuple[str, ...]:
 
 def _interrupt(bench: Bench, here: int, tracer: str, before: Registers) -> None:
     """Raise an interrupt, and let its handler run to the end; the registers must be as before."""
-    isa = bench.isa
+    isa, guest = bench.isa, bench.guest
     stack = before[isa.abi.stack_register]
-    above = bench.guest.debugger.dump_memory(stack, ABOVE)
-    bench.guest.inject_interrupt(bench.cpu)
+    above = guest.debugger.dump_memory(stack, ABOVE)
+    guest.inject_interrupt(bench.cpu)
     # Functions that the handler calls reach the interrupted address too.
     bench.run_to(EXIT)
-    at = bench.guest.debugger.step_instruction().address & isa.mask
+    at = guest.debugger.step_instruction().address & isa.mask
     for _ in range(MOST_STEPS):
         after = bench.registers.read(*before)
         if at == here and after[isa.abi.stack_register] == stack:
@@ -338,12 +336,13 @@ def _interrupt(bench: Bench, here: int, tracer: str, before: Registers) -> None:
         # It was the end of another interrupt.
         at = bench.run_to(here)
     wrong = changed_registers(_kept(isa), before, after)
-    same = bench.guest.debugger.dump_memory(stack, ABOVE) == above
+    same = guest.debugger.dump_memory(stack, ABOVE) == above
+    where = bench.image.symbolize(here)
     bench.require(
         "C1j",
         same and not wrong,
-        f"an interrupt at {bench.image.symbolize(here)} under {tracer}: what was interrupted finds "
-        "other registers or another stack",
+        f"an interrupt at {where} under {tracer}: what was interrupted finds other registers or "
+        "another stack",
         registers=wrong,
     )
 
