@@ -80,7 +80,7 @@ class GuestSnapshots:
         self._machine.snapshots.save(name)
         if cpu.unsaved_clock is not None:
             # As after a load, so that the guest continues in the same way.
-            self._restart_clock(clock, timers_ran=self._timers_run())
+            self._restart_clock(clock, timers_ran=False)
         return clock
 
     def restore(self, name: str) -> None:
@@ -124,7 +124,7 @@ class GuestSnapshots:
     def _restart_clock(self, count: bytes, *, timers_ran: bool) -> None:
         """Set the clock to its saved value, and start the CPUs' timers by it.
 
-        QEMU's timers still have the deadlines of before the load, if they ran then.
+        ``timers_ran``: before a load, whose deadlines QEMU's timers still have.
         """
         debugger, cpu = self._debugger, self._image.isa.cpu
         if cpu.unsaved_clock is not None:
