@@ -42,6 +42,13 @@ def test_another_word_than_the_return_address_is_one_finding(mutant, has_line):
     has_line("x86_64-q35", [mutant], clauses, "C4d", "ftrace_graph_caller", "graph_arguments")
 
 
+def test_a_range_that_nobody_asks_about_is_where_the_distance_was_made(has_line):
+    """No register holds the call, and what is asked last is about something else."""
+    edits = {"ftrace.c": ("\tif (distance != (s32)distance)\n\t\treturn -ERANGE;\n", "")}
+    function, line = "ftrace_make_call", "(long)(target - pc)"
+    has_line("x86_64-q35", [], ["C9f", "C9g"], "C9g", function, line, edits)
+
+
 def test_what_a_handler_makes_of_a_breakpoint_is_shown_with_the_store_of_it(judged):
     """The handler is right to refuse a breakpoint that nobody has announced."""
     port, [finding] = judged("x86_64-q35", ["breakpoint-not-known"], ["C9j"])

@@ -19,7 +19,7 @@ from harness.conformance.under_test.bench import Bench
 from harness.conformance.under_test.build_guest import CALL_RETURNS
 from harness.conformance.under_test.single_step import site_calls
 from harness.conformance.under_test.switch import Switch
-from harness.conformance.verdict import HALF_DONE, Layer
+from harness.conformance.verdict import HALF_DONE, REACH, REFUSAL, Layer
 from harness.image import THIS_MODULE
 from harness.isa import CallSite, Form
 from harness.trace import FunctionEvent
@@ -38,14 +38,14 @@ def module_sites_that_are_not_what_they_must_be(bench: Bench) -> None:
     off = bench.code.of(site)
     refused(bench, "C9e", site, make_nop, "the module's site is off already")
     other = bench.image.pointer_to(RUN) if bench.kernel.call_target == "any" else None
-    sites = bench.isa.sites
-    if other is not None and (
-        site.form is Form.LONG_CALL or not sites.reaches(sites.call_address(site), other)
-    ):
+    reaches = partial(bench.isa.sites.reaches, bench.isa.sites.call_address(site))
+    if other is not None and (site.form is Form.LONG_CALL or not reaches(other)):
         refused(bench, "C9f", site, (*make_call[:2], other), "a module's site that calls another")
     if other is not None and bench.isa.bits > FAR.bit_length():
-        far = (*make_call[:2], make_call[2] ^ FAR)
-        refused(bench, "C9f", site, far, "a target with the same lower half of its address")
+        far = make_call[2] ^ FAR
+        about = REFUSAL if reaches(far) else REACH
+        what = "a target with the same lower half of its address"
+        refused(bench, "C9f", site, (*make_call[:2], far), what, about)
     bench.call(*make_call)
     on = bench.code.of(site)
     refused(bench, "C9e", site, make_call, "the module's site is on already")

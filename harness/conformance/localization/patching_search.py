@@ -66,6 +66,8 @@ class Search(WrittenWords):
             beside = self._question(self._stores[0], "asked last where the word was made", made)
             before = "asked last before the word was made"
             return beside or self._question(made, before) or self._made_at(made)
+        if aspect == REACH and (made := self._whole_distance()) is not None:
+            return self._place(made, "made a distance of which only the lower half was written")
         if aspect in (REFUSAL, REACH):
             # A request is accepted at the last conditional branch before the first store.
             end = self._first_written()

@@ -166,30 +166,36 @@ class WrittenWords(WatchedCall):
         distances = {target - at - more & isa.mask for at, target in wrong for more in behind}
         return self._first_held(lambda value: value & isa.mask in distances)
 
+    def _whole_distance(self) -> int | None:
+        """The first step after which a register held a distance that the code has only half of."""
+        distances = self._halved()
+        return self._first_held(lambda value: value & self._bench.isa.mask in distances)
+
     def _half_distance(self) -> int | None:
         """The first step that made only the lower half of a distance between site and target.
 
-        None if a register held all of it, or the code calls the target, which is in an argument; or
-        where registers have no halves of 32 bits, as an ``int`` has.
+        None if a register held all of it, or the code calls the target.
+        """
+        lower = {distance & HALF for distance in self._halved()}
+        if not lower or self._whole_distance() is not None:
+            return None
+        return self._first_held(lambda value: value & HALF in lower)
+
+    def _halved(self) -> set[int]:
+        """The distances to an argument of which only the lower half is in what was written.
+
+        None where registers have no halves of 32 bits, as an ``int`` has.
         """
         isa, calls, start = self._bench.isa, self._bench.code.calls, self.watched.start
         old, new = ({*calls(start, text)} for text in (self._seen[0], self._seen[-1]))
         arguments = [self._before.registers[name] & isa.mask for name in isa.abi.argument_registers]
-        behind = range(2 * isa.longest + 1)
-        distances = {
+        return {
             target - at - more & isa.mask
             for at, called in new - old
             for target in arguments
             if isa.mask > HALF and target != called and not (target ^ called) & HALF
-            for more in behind
+            for more in range(2 * isa.longest + 1)
         }
-        if (
-            not distances
-            or self._first_held(lambda value: value & isa.mask in distances) is not None
-        ):
-            return None
-        lower = {distance & HALF for distance in distances}
-        return self._first_held(lambda value: value & HALF in lower)
 
     def _chosen(self) -> int | None:
         """The first step after which a register held an address that the code calls wrongly.
