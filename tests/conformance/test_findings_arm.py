@@ -59,3 +59,11 @@ def test_a_fault_in_the_workload_is_the_instruction_that_raised_it(has_line):
     edits = {"mcount.S": (call, call + "\tbl\tprepare_ftrace_return\n")}
     function, line = "prepare_ftrace_return", "function_graph_enter(*frame.lr_addr"
     has_line("arm-virt-thumb", [], ["C4d", "C4g"], "C4d", function, line, edits)
+
+
+def test_what_spoils_sites_is_told_and_not_that_the_port_refuses_them_then(has_line):
+    """Without its arguments the hijack takes the call site for the place of the return address."""
+    arguments, call = "\tgraph_arguments\n", "\tbl\tprepare_ftrace_return\n"
+    edits = {"mcount.S": (f"fp\n{arguments}{call}", f"fp\n{call}{arguments}")}
+    function, line = "ftrace_graph_caller", "prepare_ftrace_return"
+    has_line("arm-virt", [], ["C4e", "C5g"], "C4e", function, line, edits)

@@ -103,9 +103,26 @@ def _not_prepared(bench: Bench, actions: Actions) -> Place | None:
 def locate_refusal(bench: Bench) -> Place | None:
     """The line of the last call, a patching function's, that returned an error.
 
-    It is the function if no line is found.  The guest is left in any state.
+    It is the function if no line is found.  None if the port does not refuse it when only the
+    actions are repeated: the functions that ran between them have changed what it looks at.  The
+    guest is left in any state.
     """
-    return locate_request(bench, bench.actions.so_far())
+    actions = bench.actions.so_far()
+    return locate_request(bench, actions) if _is_refused_again(bench, actions) else None
+
+
+def _is_refused_again(bench: Bench, actions: Actions) -> bool:
+    """Whether the last of these actions, a call, returns an error again, or cannot be repeated."""
+    last = actions.last_call
+    called = None if last is None else bench.image.function_at(last.function)
+    if called is None:
+        return True
+    try:
+        come_to(bench, called.name, replace(actions, site=0))
+        bench.run_to(CALL_RETURNS)
+    except (GuestError, GdbError):
+        return True
+    return bool(bench.registers.value(bench.isa.abi.results[0]) & STATUS)
 
 
 def locate_request(bench: Bench, actions: Actions) -> Place | None:

@@ -110,13 +110,13 @@ class Bench(BuildGuest):
         self.mark_unfinished()
         seen = error.evidence or self.where()
         boot = isinstance(error, NeverBoots) or (self._booting and self.locate is None)
-        if isinstance(error, PortRefused):
-            self._layer = Layer.PATCHING
         raised = None
         if self._enough is None:
             # A guest that does not boot may be gone.
             raised = error.place if isinstance(error, NeverBoots) else faulted(self._guest)
         found = None if boot else self._located(self.locate)
+        if isinstance(error, PortRefused) and (found or self._enough is not None):
+            self._layer = Layer.PATCHING
         home = [*map(self.isa.hex, self.registers.home_words)]
         about = BOOT if boot else subject_of_end(error, seen, home)
         if isinstance(error, Hang) and self._enough is None and (not found or found.how == CALLED):
