@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     "clauses",
     multiple=True,
     metavar="ID",
-    help="Only this clause, or C9 for all of it.",
+    help="Only this clause, or C9 for all of it; repeat.",
 )
 @click.option(
     "--json", "json_file", metavar="FILE", help="Write all results as JSON; - for stdout."

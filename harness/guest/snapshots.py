@@ -25,7 +25,8 @@ class _State:
     modules: list[Module]
     printed: ConsoleState
     clock: bytes | None
-    """The value of `Cpu.unsaved_clock`; None in front of the first instruction."""
+    """The value of `Cpu.unsaved_clock`, empty if there is none; None in front of the first
+    instruction."""
 
 
 class GuestSnapshots:
@@ -60,28 +61,25 @@ class GuestSnapshots:
                 "devices save their state",
                 "Boot it again instead, or use a config with one CPU.",
             )
-        if self._debugger.resumptions == self._began_at:
-            # No clock has been read, and no timer was started.
-            clock = None
-            self._machine.snapshots.save(name)
-        else:
-            clock = self._save_running(name)
+        # In front of the first instruction no clock has been read, and no timer was started.
+        begun = self._debugger.resumptions != self._began_at
+        clock = self._clock_to_save() if begun else None
+        self._machine.snapshots.save(name)
+        if clock:
+            # As after a load, so that the guest continues in the same way.
+            self._restart_clock(clock, timers_ran=False)
         printed = self._machine.console.state
         self._states[name] = _State(self._tracing.state, self._modules.loaded, printed, clock)
 
-    def _save_running(self, name: str) -> bytes:
-        """Save the machine of a guest that has begun; returns its clock."""
+    def _clock_to_save(self) -> bytes:
+        """The clock of a guest that has begun, which can be saved then; empty if QEMU saves it."""
         self._control.leave_delay_slot()
-        cpu, clock = self._image.isa.cpu, b""
+        cpu = self._image.isa.cpu
         if cpu.unsaved_clock is not None:
-            clock = self._debugger.memory.read_physical(cpu.unsaved_clock, CLOCK_SIZE)
-        elif cpu.unsaved_timer:
+            return self._debugger.memory.read_physical(cpu.unsaved_clock, CLOCK_SIZE)
+        if cpu.unsaved_timer:
             self._run_due_timers()
-        self._machine.snapshots.save(name)
-        if cpu.unsaved_clock is not None:
-            # As after a load, so that the guest continues in the same way.
-            self._restart_clock(clock, timers_ran=False)
-        return clock
+        return b""
 
     def restore(self, name: str) -> None:
         """See `Guest.restore`."""

@@ -23,9 +23,11 @@ def load(module: str) -> None:
     What it makes stays, so that the garbage collector need not look at it, then and later.
     """
     gc.disable()
-    import_module(module)
-    gc.freeze()
-    gc.enable()
+    try:
+        import_module(module)
+        gc.freeze()
+    finally:
+        gc.enable()
 
 
 def main() -> None:
