@@ -34,6 +34,9 @@ _CALL = re.compile(
     r"( that is traced too| with (the site \w+|no tracer|function_trace_stop))?):? "
 )
 """How messages about one call begin."""
+_CHANGE = re.compile(r"(0x[0-9a-f]+) -> (0x[0-9a-f]+)")
+_PANIC = re.compile(r"Bad frame pointer: expected (0x[0-9a-f]+), received (0x[0-9a-f]+)")
+"""Two values, of which the second is wrong: of a register, and in the kernel's panic."""
 _COMBINATION = re.compile(r"^\w+ without [A-Z_, ]+: ")
 """How messages about a combination of features begin."""
 
@@ -313,7 +316,7 @@ def _follows(group: _Group, root: _Group) -> bool:
             return True
     if group.leading[0] == SHORT_WAY and root.spoils_untraced_calls:
         return True
-    if _presupposes(group, root):
+    if _presupposes(group, root) or _given_on(group, root):
         return True
     known = [failure for _, failure in (*root.told, *root.followed)]
     same = [any(_same_way(failure, other) for other in known) for _, failure in group.told]
@@ -335,6 +338,21 @@ def _follows(group: _Group, root: _Group) -> bool:
 def _presupposes(group: _Group, root: _Group) -> bool:
     """Whether what a group is about presupposes a clause that the root breaks."""
     return bool(PRESUPPOSED.get(group.leading[0], set()) & root.clauses)
+
+
+def _given_on(group: _Group, root: _Group) -> bool:
+    """Whether the kernel panics of a frame pointer that calls have changed in the same way."""
+    changes = {
+        change
+        for _, failure in root.told
+        if failure.layer is Layer.CALL
+        for change in _CHANGE.findall(str(failure.evidence.get("registers", "")))
+    }
+    return any(
+        failure.about == FRAME_POINTER and not changes.isdisjoint(panics)
+        for _, failure in group.told
+        for panics in [_PANIC.findall(str(failure.evidence.get("guest", "")))]
+    )
 
 
 def _spoils_modules(root: _Group, group: _Group) -> bool:

@@ -151,3 +151,10 @@ def test_a_register_that_is_not_loaded_back_is_beside_the_next_word(has_line):
 def test_what_the_stub_takes_from_memory_too_late_has_its_line(mutant, clause, line, has_line):
     config, stub = "riscv64-virt-call-ops", "ftrace_caller"
     has_line(config, [mutant], [clause], clause, stub, line)
+
+
+def test_the_panic_about_a_frame_pointer_follows_from_the_calls_that_change_it(has_line):
+    """The kernel expects the frame pointer that is right, and receives what calls make of it."""
+    edits = {"mcount.S": ("\tld\ts0, FREGS_S0(sp)\n", "")}
+    config, clauses, function = "riscv64-virt-call-ops", ["C6b", "C8f"], "ftrace_caller"
+    has_line(config, [], clauses, "C8f", function, "ld\tra, FREGS_RA(sp)", edits)

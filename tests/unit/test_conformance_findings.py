@@ -302,6 +302,16 @@ def test_a_panic_about_frame_pointers_is_for_their_clause():
     assert found(("C4d", panic), ("C6b", compared)) == [("C6b", ["C4d"])]
 
 
+def test_the_panic_about_a_frame_pointer_that_calls_have_changed_so_follows():
+    changed = replace(LOST, evidence={"registers": {"fp": "0x800fffb0 -> 0x800fff90"}})
+    seen = "Bad frame pointer: expected 0x800fffb0, received 0x800fff90; the function called at 0x0"
+    panic = failure("home", "wrong", Layer.CALL, died=True, place=OTHER, about=FRAME_POINTER)
+    panic = replace(panic, evidence={"guest": seen})
+    assert found(("C8f", changed), ("C6b", panic)) == [("C8f", ["C6b"])]
+    other = replace(panic, evidence={"guest": seen.replace("ff90", "ff98")})
+    assert found(("C8f", changed), ("C6b", other)) == [("C8f", []), ("C6b", [])]
+
+
 def test_a_patching_function_that_does_not_end_is_one_finding():
     message = "the guest did not come to workload_done"
     hang = failure("sites", message, Layer.PATCHING, died=True, patching=MAKE_CALL)
