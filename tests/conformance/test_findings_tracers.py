@@ -93,3 +93,11 @@ def test_calls_of_trampolines_follow_from_what_spoils_one(judged):
 def test_what_another_clause_presupposes_is_the_finding(mutant, clauses, clause, judged):
     _, [finding] = judged(OPS, [mutant], clauses)
     assert finding.clause == clause
+
+
+def test_a_trampoline_that_no_call_reaches_follows_from_the_calls_that_are_written(has_line):
+    """By the debugger the site gets the ops of the trampoline, as from the kernel."""
+    define = "#define INSN_BL\t\t\t"
+    edits = {"ftrace.c": (f"{define}0x94000000u", f"{define}0x94000001u")}
+    clauses, function = ["C9b", "C23a", "C23d"], "ftrace_make_call"
+    has_line(OPS, [], clauses, "C9b", function, "INSN_BL | ((u32)(offset", edits)

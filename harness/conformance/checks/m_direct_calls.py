@@ -138,6 +138,8 @@ def _prepare(bench: Bench, name: str, *, tracer: bool) -> CallSite:
     if tracer:
         Selftest(bench).switch(True)
     Switch(bench).sites(True, [site])
+    if not tracer and not bench.by_port:
+        direct.give_ops(site)
     return site
 
 

@@ -79,6 +79,13 @@ class Selftest:
         data = count.packed(int(site is not None))
         self._bench.write_memory(self.ops + count.offset, data)
 
+    def give_ops(self, site: CallSite) -> None:
+        """Write its ops to a site that is on, if sites have one, as where it is the only tracer."""
+        if site.literal:
+            image = self._bench.image
+            ops = self.ops.to_bytes(image.isa.word_size, image.byteorder)
+            self._bench.write_memory(site.literal, ops)
+
     def act(self, action: Action, value: int, number: int = 0) -> None:
         """Have it do something at each call."""
         self.write(value=value & self._bench.isa.mask, number=number, action=action)
