@@ -341,18 +341,24 @@ def _presupposes(group: _Group, root: _Group) -> bool:
 
 
 def _given_on(group: _Group, root: _Group) -> bool:
-    """Whether the kernel panics of a frame pointer that calls have changed in the same way."""
-    changes = {
-        change
-        for _, failure in root.told
-        if failure.layer is Layer.CALL
-        for change in _CHANGE.findall(str(failure.evidence.get("registers", "")))
-    }
-    return any(
-        failure.about == FRAME_POINTER and not changes.isdisjoint(panics)
-        for _, failure in group.told
-        for panics in [_PANIC.findall(str(failure.evidence.get("guest", "")))]
+    """Whether the kernel panics of what calls have made wrong, or an unwinder comes to it."""
+    made = {one for _, failure in root.told for one in _wrong(failure)}
+    return not made.isdisjoint(
+        one
+        for clause, failure in group.told
+        if failure.about == FRAME_POINTER or clause in OF_UNWINDERS
+        for one in _wrong(failure)
     )
+
+
+def _wrong(failure: Failure) -> set[object]:
+    """The wrong words of a call, and the right and wrong values of registers."""
+    if failure.layer is not Layer.CALL:
+        return set()
+    texts = (str(failure.evidence.get(one, "")) for one in ("registers", "guest"))
+    expected, found = (str(failure.evidence.get(one, "")) for one in ("expected", "found"))
+    words = {*_TARGET.findall(found)} - {*_TARGET.findall(expected)}
+    return words.union(*map(re.findall, (_CHANGE, _PANIC), texts))
 
 
 def _spoils_modules(root: _Group, group: _Group) -> bool:

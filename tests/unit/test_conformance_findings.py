@@ -312,6 +312,19 @@ def test_the_panic_about_a_frame_pointer_that_calls_have_changed_so_follows():
     assert found(("C8f", changed), ("C6b", other)) == [("C8f", []), ("C6b", [])]
 
 
+def test_an_unwinder_that_comes_to_the_wrong_word_that_the_tracer_gets_follows():
+    given = {"expected": {"parent_ip": "0x60ea93"}, "found": {"parent_ip": "0x15c06b15"}}
+    tracer = replace(LOST, message="parent_ip is not the return address", evidence=given)
+    rows = {"expected": ["leaf+0x5", "main+0x13"], "found": ["leaf+0x5", "0x15c06b15"]}
+    unwinder = failure("a-call", "an unwinder does not come there", Layer.CALL, place=OTHER)
+    unwinder = replace(unwinder, evidence=rows)
+    assert found(("C2b", tracer), ("C14b", unwinder)) == [("C2b", ["C14b"])]
+    other = replace(unwinder, evidence={**rows, "found": ["leaf+0x5", "0x178e0000"]})
+    assert found(("C2b", tracer), ("C14b", other)) == [("C2b", []), ("C14b", [])]
+    # Of other clauses that see the same words nothing is known.
+    assert found(("C2b", tracer), ("C4e", unwinder)) == [("C2b", []), ("C4e", [])]
+
+
 def test_a_patching_function_that_does_not_end_is_one_finding():
     message = "the guest did not come to workload_done"
     hang = failure("sites", message, Layer.PATCHING, died=True, patching=MAKE_CALL)
