@@ -26,8 +26,8 @@ from harness.conformance.verdict import (
 )
 
 _NUMBER = re.compile(r"0x[0-9a-f]+|\b\d+\b")
-_TARGET = re.compile(r"0x[0-9a-f]{5,}")
-"""The target of a branch in an instruction: the same macro stands at several addresses."""
+_ADDRESS = re.compile(r"0x[0-9a-f]{5,}")
+"""An address, or another long word.  Those in instructions of a macro differ where it is used."""
 _SITE = re.compile(r"^[\w.$]+: ")
 _CALL = re.compile(
     r"^(the first call of the workload|an?( \w+)? call of [\w.$]+"
@@ -254,7 +254,7 @@ def _keys(clause: str, failure: Failure) -> Iterator[object]:
     if place is not None:
         yield place.function, place.file, place.line
         if place.macro:
-            yield place.macro, _TARGET.sub("#", place.instruction)
+            yield place.macro, _ADDRESS.sub("#", place.instruction)
     if failure.about:
         yield failure.about
     if clause in ONE_FACT:
@@ -357,7 +357,7 @@ def _wrong(failure: Failure) -> set[object]:
         return set()
     texts = (str(failure.evidence.get(one, "")) for one in ("registers", "guest"))
     expected, found = (str(failure.evidence.get(one, "")) for one in ("expected", "found"))
-    words = {*_TARGET.findall(found)} - {*_TARGET.findall(expected)}
+    words = {*_ADDRESS.findall(found)} - {*_ADDRESS.findall(expected)}
     return words.union(*map(re.findall, (_CHANGE, _PANIC), texts))
 
 
