@@ -184,7 +184,7 @@ class WrittenWords(WatchedCall):
     def _halved(self) -> set[int]:
         """The distances to an argument of which only the lower half is in what was written.
 
-        None where registers have no halves of 32 bits, as an ``int`` has.
+        Empty where registers have no halves of 32 bits, as an ``int`` has.
         """
         isa, calls, start = self._bench.isa, self._bench.code.calls, self.watched.start
         old, new = ({*calls(start, text)} for text in (self._seen[0], self._seen[-1]))
