@@ -343,11 +343,10 @@ def _presupposes(group: _Group, root: _Group) -> bool:
 def _given_on(group: _Group, root: _Group) -> bool:
     """Whether the kernel panics of what calls have made wrong, or an unwinder comes to it."""
     made = {one for _, failure in root.told for one in _wrong(failure)}
-    return not made.isdisjoint(
-        one
+    return any(
+        (wrong := _wrong(failure)) and wrong <= made
         for clause, failure in group.told
         if failure.about == FRAME_POINTER or clause in OF_UNWINDERS
-        for one in _wrong(failure)
     )
 
 

@@ -321,6 +321,9 @@ def test_an_unwinder_that_comes_to_the_wrong_word_that_the_tracer_gets_follows()
     assert found(("C2b", tracer), ("C14b", unwinder)) == [("C2b", ["C14b"])]
     other = replace(unwinder, evidence={**rows, "found": ["leaf+0x5", "0x178e0000"]})
     assert found(("C2b", tracer), ("C14b", other)) == [("C2b", []), ("C14b", [])]
+    # Another wrong word beside it has another cause.
+    both = replace(unwinder, evidence={**rows, "found": ["0x178e0000", "0x15c06b15"]})
+    assert found(("C2b", tracer), ("C14b", both)) == [("C2b", []), ("C14b", [])]
     # Of other clauses that see the same words nothing is known.
     assert found(("C2b", tracer), ("C4e", unwinder)) == [("C2b", []), ("C4e", [])]
 
